@@ -1,0 +1,112 @@
+"""Every sentence a user reads, in Spanish and English.
+
+Knows keys `section.name` and their fields; a section is one file per language, read when first needed.
+Ignores who asks. Numbers are written in the style of the language (7,63 % / 7.63 %).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+LANGUAGES = ("es", "en")
+_FOLDER = Path(__file__).parent
+_current = "es"
+
+
+def language() -> str:
+    """The language in use."""
+    return _current
+
+
+def use(code: str) -> None:
+    """Speak this language from now on; an unknown one means Spanish."""
+    global _current
+    _current = code if code in LANGUAGES else "es"
+
+
+@contextlib.contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Speak a language for the length of a block."""
+    before = _current
+    use(code)
+    try:
+        yield
+    finally:
+        use(before)
+
+
+def preferred() -> str:
+    """Language asked for by the environment; Spanish if it says nothing we know."""
+    for name in ("CELOSIA_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        code = os.environ.get(name, "")[:2].lower()
+        if code in LANGUAGES:
+            return code
+    return "es"
+
+
+@cache
+def section(code: str, name: str) -> dict[str, str]:
+    """All sentences of one section in one language."""
+    return _flatten(tomllib.loads((_FOLDER / code / f"{name}.toml").read_text("utf-8")))
+
+
+def _flatten(tree: dict[str, object], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = str(value)
+    return flat
+
+
+def sections(code: str) -> tuple[str, ...]:
+    """Names of the sections of a language."""
+    return tuple(sorted(path.stem for path in (_FOLDER / code).glob("*.toml")))
+
+
+def text(key: str, **fields: object) -> str:
+    """The sentence behind a key, with its fields filled in."""
+    name, _, rest = key.partition(".")
+    return section(_current, name)[rest].format(**{k: _shown(v) for k, v in fields.items()})
+
+
+def has(key: str) -> bool:
+    """Whether the current language knows a key."""
+    name, _, rest = key.partition(".")
+    return name in sections(_current) and rest in section(_current, name)
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return integer(value)
+    if isinstance(value, float):
+        return decimal(value, 4)
+    return value
+
+
+def integer(value: int) -> str:
+    """A whole number with the language's thousands mark, from five digits on in Spanish."""
+    if _current == "es":
+        return f"{value:,}".replace(",", ".") if abs(value) >= 10_000 else str(value)
+    return f"{value:,}"
+
+
+def decimal(value: float, digits: int) -> str:
+    """A number with the language's decimal mark."""
+    shown = f"{value:,.{digits}f}"
+    if _current == "es":
+        shown = shown.translate(str.maketrans(",.", ".,"))
+    return shown
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share 0..1 as the norms print it: «7,63 %»."""
+    return f"{decimal(100 * share, digits)} %"
