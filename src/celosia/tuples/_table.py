@@ -1,0 +1,109 @@
+"""Tuples with row counts and person incidence, and their roll-up.
+
+Distinct persons do not add up when tuples merge. So a table holds, per tuple, the number of *settled*
+persons (all their rows lie in this tuple) and a list of (tuple, person) for everybody else; roll-up removes
+duplicates in that list and settles those whose rows have come together (DESIGN §3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.tuples._group import group_codes
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """Who is behind the tuples, as meaningless ordinals that never leave the working folder."""
+
+    total: int
+    settled: Counts  # per tuple: persons whose rows all lie in it
+    tuple_index: Counts  # incidence of the others: this tuple …
+    ordinal: Counts  # … holds a row of this person; pairs are distinct and sorted
+
+
+@dataclass(frozen=True, slots=True)
+class Tuples:
+    """Distinct combinations of the columns, as codes into their vocabularies."""
+
+    names: tuple[str, ...]
+    vocabularies: tuple[tuple[str, ...], ...]
+    codes: NDArray[np.int32]  # (tuples, columns), rows in lexicographic order
+    rows: Counts
+    persons: Persons | None = None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values in each vocabulary."""
+        return tuple(len(vocabulary) for vocabulary in self.vocabularies)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table behind."""
+        return int(self.rows.sum())
+
+    def position(self, name: str) -> int:
+        """Position of a column among the codes."""
+        return self.names.index(name)
+
+
+def person_counts(tuples: Tuples) -> Counts:
+    """Distinct persons behind each tuple; rows where no person key exists."""
+    if tuples.persons is None:
+        return tuples.rows
+    persons = tuples.persons
+    return persons.settled + np.bincount(persons.tuple_index, minlength=len(tuples.rows))
+
+
+def roll_up(
+    tuples: Tuples,
+    maps: Sequence[NDArray[np.integer] | None],
+    vocabularies: Sequence[tuple[str, ...]],
+) -> tuple[Tuples, Counts]:
+    """The table after recoding each column (None leaves it), and the new tuple of each old one."""
+    codes = tuples.codes.copy()
+    for column, table in enumerate(maps):
+        if table is not None:
+            codes[:, column] = np.asarray(table)[codes[:, column]]
+    return _regroup(tuples, tuples.names, codes, tuple(vocabularies))
+
+
+def project(tuples: Tuples, names: Sequence[str]) -> tuple[Tuples, Counts]:
+    """The table over fewer columns, and the new tuple of each old one."""
+    positions = [tuples.position(name) for name in names]
+    vocabularies = tuple(tuples.vocabularies[position] for position in positions)
+    return _regroup(tuples, tuple(names), tuples.codes[:, positions], vocabularies)
+
+
+def _regroup(
+    tuples: Tuples,
+    names: tuple[str, ...],
+    codes: NDArray[np.int32],
+    vocabularies: tuple[tuple[str, ...], ...],
+) -> tuple[Tuples, Counts]:
+    first, label = group_codes(codes, [len(vocabulary) for vocabulary in vocabularies])
+    rows = np.zeros(len(first), np.int64)
+    np.add.at(rows, label, tuples.rows)
+    persons = None if tuples.persons is None else roll_up_persons(tuples.persons, label, len(first))
+    return Tuples(names, vocabularies, codes[first], rows, persons), label
+
+
+def roll_up_persons(persons: Persons, label: Counts, groups: int) -> Persons:
+    """Persons after tuples merge as `label` says: each counted once per group."""
+    settled = np.zeros(groups, np.int64)
+    np.add.at(settled, label, persons.settled)
+    pairs = np.unique(np.stack([persons.ordinal, label[persons.tuple_index]], axis=1), axis=0)
+    _, start, seen = np.unique(pairs[:, 0], return_index=True, return_counts=True)
+    alone = start[seen == 1]
+    np.add.at(settled, pairs[alone, 1], 1)
+    scattered = np.ones(len(pairs), bool)
+    scattered[alone] = False
+    rest = pairs[scattered]
+    order = np.lexsort((rest[:, 0], rest[:, 1]))
+    return Persons(persons.total, settled, rest[order, 1], rest[order, 0])
