@@ -1,0 +1,32 @@
+"""Hierarchies: builders, files in ARX's layout, official code lists, and the maps the search works with.
+
+Knows labels and vocabularies. Ignores tables, engines and policies. Official lists are in
+`celosia.hierarchy.official`.
+"""
+
+from celosia.hierarchy._builder import Builder
+from celosia.hierarchy._compile import compile_for, depth_first_order, gaps, level_range
+from celosia.hierarchy._csv import read_csv, write_csv
+from celosia.hierarchy._model import CompiledHierarchy, Hierarchy
+from celosia.hierarchy._params import Param
+from celosia.hierarchy._registry import BUILDERS, build, check_spec
+from celosia.hierarchy._rows import from_rows, split_groups, to_rows
+
+__all__ = [
+    "BUILDERS",
+    "Builder",
+    "CompiledHierarchy",
+    "Hierarchy",
+    "Param",
+    "build",
+    "check_spec",
+    "compile_for",
+    "depth_first_order",
+    "from_rows",
+    "gaps",
+    "level_range",
+    "read_csv",
+    "split_groups",
+    "to_rows",
+    "write_csv",
+]

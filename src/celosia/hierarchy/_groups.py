@@ -1,0 +1,175 @@
+"""Categories: merging neighbours of an order, declared groups, trees, and rare values by frequency.
+
+Knows categories as text and, for frequencies, how often each occurs. Ignores what they mean.
+Sources: MINSAL, Anexo II.1.6 (ordering); YAPÓ, 3 (rare values merged into «Otros» until it reaches k).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from celosia.hierarchy._builder import Builder, Placed
+from celosia.hierarchy._params import Param, conflict
+
+# --- order: neighbours merge, `factor` at a time ------------------------------------------------------
+
+ORDER_PARAMS = {
+    "order": Param("texts"),
+    "factor": Param("whole", default=2, minimum=2),
+    "height": Param("whole", minimum=1),
+    "label": Param("text", default="set", choices=("set", "range")),
+}
+
+
+def place_in_order(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
+    """Neighbours of the order merged until one group is left; without a declared order, by code point."""
+    order = settings["order"] if settings["order"] is not None else sorted(plain)
+    if len(set(order)) != len(order):
+        raise conflict("order", "order", "repeated")
+    columns: list[list[str]] = []
+    size, stop = settings["factor"], settings["height"]
+    while not columns or (len(set(columns[-1])) > 1 and len(columns) != stop):
+        columns.append(_group_labels(order, size, settings["label"]))
+        size *= settings["factor"]
+    labels = {value: tuple(column[place] for column in columns) for place, value in enumerate(order)}
+    return Placed(labels, len(columns))
+
+
+def _group_labels(order: Sequence[str], size: int, style: str) -> list[str]:
+    """For each category, the name of its group; a name already taken by another group gets a number."""
+    names: list[str] = []
+    taken: Counter[str] = Counter()
+    for start in range(0, len(order), size):
+        members = order[start : start + size]
+        name = _group_name(members, style)
+        while taken[name]:
+            name += f" ({start // size + 1})"
+        taken[name] += 1
+        names += [name] * len(members)
+    return names
+
+
+def _group_name(members: Sequence[str], style: str) -> str:
+    if len(members) == 1:
+        return members[0]
+    return f"{members[0]} a {members[-1]}" if style == "range" else "{" + ", ".join(members) + "}"
+
+
+# --- groups: each level a table of label = [members] --------------------------------------------------
+
+GROUPS_PARAMS = {"levels": Param("table", required=True)}
+
+
+def place_in_groups(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
+    """Declared groups: level 1 names every value once; higher levels join labels of the level below.
+
+    A label that a higher level does not name stays as it is.
+    """
+    tables = [settings["levels"]] if isinstance(settings["levels"], dict) else settings["levels"]
+    first, *higher = [_parent_of(table) for table in tables]
+    labels = {}
+    for value, label in first.items():
+        path = [label]
+        for parents in higher:
+            path.append(parents.get(path[-1], path[-1]))
+        labels[value] = tuple(path)
+    return Placed(labels, len(tables))
+
+
+def _parent_of(table: Any) -> dict[str, str]:
+    """Group of each member; a member in two groups, or anything that is not a table of lists, is refused."""
+    if not isinstance(table, dict):
+        raise conflict("groups", "levels", "groups")
+    pairs = [(member, label) for label, members in table.items() for member in _listed("groups", members)]
+    parents = dict(pairs)
+    if len(parents) != len(pairs):
+        raise conflict("groups", "levels", "repeated")
+    return parents
+
+
+def _listed(builder: str, members: Any) -> Sequence[str]:
+    if not isinstance(members, list | tuple) or not all(isinstance(member, str) for member in members):
+        raise conflict(builder, "levels" if builder == "groups" else "tree", builder)
+    return members
+
+
+# --- tree: nested tables, leaves in lists -------------------------------------------------------------
+
+TREE_PARAMS = {"tree": Param("table", required=True)}
+
+
+def place_in_tree(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
+    """A category tree; a leaf nearer to the root keeps its own name where others have more levels."""
+    paths = list(_paths(settings["tree"], ()))
+    if len({path[-1] for path in paths}) != len(paths):
+        raise conflict("tree", "tree", "repeated")
+    depth = max((len(path) for path in paths), default=1) - 1
+    labels = {
+        path[-1]: tuple(path[min(depth - level, len(path) - 1)] for level in range(1, depth + 1)) for path in paths
+    }
+    return Placed(labels, depth)
+
+
+def _paths(tree: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(tree, dict):
+        for label, below in tree.items():
+            yield from _paths(below, (*above, label))
+    else:
+        yield from ((*above, leaf) for leaf in _listed("tree", tree))
+
+
+# --- frequency: rare values merge ---------------------------------------------------------------------
+
+FREQUENCY_PARAMS = {
+    "minimums": Param("wholes", required=True, minimum=2),
+    "rest": Param("text", default="Otros"),
+}
+
+
+def place_by_frequency(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
+    """At each level, values rarer than its minimum become `rest`; the next rarest join until it reaches it."""
+    counts: Mapping[str, int] | None = settings["counts"]
+    if counts is None:
+        raise conflict("frequency", "counts", "counts")
+    minimums = settings["minimums"]
+    if list(minimums) != sorted(set(minimums)) or settings["rest"] in plain:
+        raise conflict("frequency", "minimums, rest", "frequency")
+    rarest = sorted(plain, key=lambda value: (counts.get(value, 0), value))
+    sizes = [counts.get(value, 0) for value in rarest]
+    merged = [_merged(sizes, minimum) for minimum in minimums]
+    rank = {value: place for place, value in enumerate(rarest)}
+    labels = {value: tuple(settings["rest"] if rank[value] < n else value for n in merged) for value in plain}
+    return Placed(labels, len(minimums))
+
+
+def _merged(sizes: Sequence[int], minimum: int) -> int:
+    """How many of the rarest values merge: all below the minimum, and as many more as bring them up to it."""
+    rare = sum(size < minimum for size in sizes)
+    if rare == 0:
+        return 0
+    reached = [total >= minimum for total in accumulate(sizes)]
+    return next((place + 1 for place in range(rare - 1, len(sizes)) if reached[place]), len(sizes))
+
+
+# --- identity and suppression -------------------------------------------------------------------------
+
+
+def place_as_is(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
+    """The values alone."""
+    return Placed(dict.fromkeys(plain, ()), 0)
+
+
+def place_under_star(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
+    """The values, and above them `*`."""
+    return Placed(dict.fromkeys(plain, ()), 0, closed=True)
+
+
+ORDER = Builder("order", ORDER_PARAMS, place_in_order)
+GROUPS = Builder("groups", GROUPS_PARAMS, place_in_groups)
+TREE = Builder("tree", TREE_PARAMS, place_in_tree)
+FREQUENCY = Builder("frequency", FREQUENCY_PARAMS, place_by_frequency)
+IDENTITY = Builder("identity", {}, place_as_is)
+SUPPRESS = Builder("suppress", {}, place_under_star)

@@ -1,0 +1,160 @@
+"""Territorial lists: reading our compact files and finding a code or a name.
+
+A file holds one line per group, `053 Los Andes: 01 Los Andes; 02 Calle Larga`; an indented line belongs to the
+line above it, ` | ` introduces a wider group without code, `~` a code no longer in force.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+LISTS_FOLDER = Path(__file__).parent / "lists"
+
+
+class Node(NamedTuple):
+    """A group of an official list."""
+
+    code: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A territory and the wider ones around it, nearest first."""
+
+    code: str
+    name: str
+    parents: tuple[Node, ...]
+    former: bool = False  # no longer in force, still found in older files
+
+
+def folded(text: str) -> str:
+    """A name without case, accents or double spaces, to compare names as people type them."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    kept = (mark for mark in plain if not unicodedata.combining(mark))
+    return " ".join("".join(kept).split())
+
+
+def list_lines(list_id: str) -> list[str]:
+    """The lines of one of our list files, without its comments."""
+    lines = (LISTS_FOLDER / f"{list_id}.txt").read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def read_places(list_id: str) -> dict[str, Place]:
+    """All places of a list by code, in code order."""
+    places: list[Place] = []
+    above: tuple[Node, ...] = ()
+    for line in list_lines(list_id):
+        head, _, members = line.strip().partition(": ")
+        group, former, wider = _group(head)
+        parents = (group, *above) if line.startswith(" ") else (group, *wider)
+        if not line.startswith(" "):
+            above = parents
+        places += [_member(text, parents, former) for text in members.split("; ") if text]
+    return {place.code: place for place in sorted(places, key=lambda place: place.code)}
+
+
+def _group(head: str) -> tuple[Node, bool, tuple[Node, ...]]:
+    named, _, wider = head.partition(" | ")
+    code, _, name = named.removeprefix("~").partition(" ")
+    return Node(code, name), named.startswith("~"), (Node(wider, wider),) if wider else ()
+
+
+def _member(text: str, parents: tuple[Node, ...], former: bool) -> Place:
+    digits, _, name = text.removeprefix("~").partition(" ")
+    return Place(parents[0].code + digits, name, parents, former or text.startswith("~"))
+
+
+class OfficialList(ABC):
+    """What every official list answers."""
+
+    id: str
+    levels: tuple[str, ...]  # the groups above a code, nearest first
+
+    @abstractmethod
+    def canonical(self, value: str) -> str | None:
+        """The official code behind a value as written, None when it is not in the list."""
+
+    @abstractmethod
+    def path(self, value: str) -> tuple[Node, ...] | None:
+        """The groups a value belongs to, nearest first; None when it is not in the list."""
+
+    @abstractmethod
+    def codes(self) -> tuple[str, ...]:
+        """The codes in force, in code order."""
+
+    @abstractmethod
+    def name(self, code: str) -> str:
+        """The name of an official code."""
+
+    @abstractmethod
+    def find_name(self, name: str) -> tuple[str, ...]:
+        """The codes in force that carry a name, whatever its case and accents."""
+
+    def knows(self, value: str) -> bool:
+        """Whether a value, as written, is in the list."""
+        return self.canonical(value) is not None
+
+
+class PlaceList(OfficialList):
+    """A territorial list. Codes are text: `5302` is not the comuna `05302` unless someone pads it.
+
+    With `by_prefix` the file holds groups of codes (Peru's provinces) and a longer code belongs to its group.
+    """
+
+    def __init__(
+        self,
+        list_id: str,
+        levels: tuple[str, ...],
+        places: dict[str, Place],
+        width: int,
+        by_prefix: bool = False,
+    ) -> None:
+        self.id = list_id
+        self.levels = levels
+        self.places = places
+        self.width = width
+        self.by_prefix = by_prefix
+
+    def _place(self, value: str) -> Place | None:
+        if not self.by_prefix:
+            return self.places.get(value)
+        plausible = value.isascii() and value.isdigit() and len(value) == self.width and value[4:] != "00"
+        return self.places.get(value[:4]) if plausible else None
+
+    def canonical(self, value: str) -> str | None:
+        return value if self._place(value) is not None else None
+
+    def path(self, value: str) -> tuple[Node, ...] | None:
+        place = self._place(value)
+        if place is None:
+            return None
+        return (Node(place.code, place.name), *place.parents) if self.by_prefix else place.parents
+
+    def codes(self) -> tuple[str, ...]:
+        return tuple(code for code, place in self.places.items() if not place.former)
+
+    def name(self, code: str) -> str:
+        return self.places[code[: len(next(iter(self.places)))]].name
+
+    def find_name(self, name: str) -> tuple[str, ...]:
+        return self._by_name.get(folded(name), ())
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for code in self.codes():
+            key = folded(self.places[code].name)
+            found[key] = (*found.get(key, ()), code)
+        return found
+
+    def group_codes(self) -> dict[str, str]:
+        """Name of every coded group (province, department, region) by its code."""
+        nodes = (node for place in self.places.values() for node in place.parents if not place.former)
+        return {node.code: node.name for node in nodes if node.code != node.name}

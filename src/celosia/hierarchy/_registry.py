@@ -1,0 +1,68 @@
+"""The builders there are, and making a hierarchy from a description such as celosia.toml holds.
+
+{"builder": "mask", "width": 5, "steps": [2, 3, 5], "unknown": ["99999", "88888"]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celosia.errors import UnknownBuilder
+from celosia.hierarchy._builder import Builder, assemble
+from celosia.hierarchy._dates import DATES
+from celosia.hierarchy._groups import FREQUENCY, GROUPS, IDENTITY, ORDER, SUPPRESS, TREE
+from celosia.hierarchy._intervals import INTERVALS
+from celosia.hierarchy._lists import OFFICIAL
+from celosia.hierarchy._masks import MASK
+from celosia.hierarchy._model import Hierarchy
+from celosia.hierarchy._params import conflict, settle
+from celosia.hierarchy._rows import split_groups
+
+BUILDERS: tuple[Builder, ...] = (
+    MASK,
+    INTERVALS,
+    DATES,
+    ORDER,
+    GROUPS,
+    TREE,
+    FREQUENCY,
+    OFFICIAL,
+    IDENTITY,
+    SUPPRESS,
+)
+_BY_NAME = {builder.name: builder for builder in BUILDERS}
+
+
+def build(
+    spec: Mapping[str, Any],
+    values: Sequence[str],
+    *,
+    variable: str = "",
+    counts: Mapping[str, int] | None = None,
+) -> Hierarchy:
+    """The hierarchy that a description makes over some values.
+
+    `counts` (how often each value occurs) is needed by the builder `frequency` alone.
+    """
+    builder, settings = _understood(spec)
+    hierarchy = assemble(builder, variable, values, {**settings, "counts": counts})
+    if any(split_groups(hierarchy)):
+        # Only names given by hand can do this: one label for two groups that part ways further up.
+        raise conflict(builder.name, ", ".join(builder.params), "one_name_two_groups")
+    return hierarchy
+
+
+def check_spec(spec: Mapping[str, Any]) -> None:
+    """Refuse a description with an unknown builder or wrong parameters, before any data are read."""
+    builder, settings = _understood(spec)
+    builder.place((), {**settings, "counts": {}})
+
+
+def _understood(spec: Mapping[str, Any]) -> tuple[Builder, dict[str, Any]]:
+    given = dict(spec)
+    name = given.pop("builder", None)
+    if not isinstance(name, str) or name not in _BY_NAME:
+        raise UnknownBuilder(builder=str(name), known=", ".join(_BY_NAME))
+    builder = _BY_NAME[name]
+    return builder, settle(name, builder.all_params, given)
