@@ -477,3 +477,40 @@ class LatticeTooLarge(WrongUse):
     """Too many combinations of levels to search without a time limit."""
 
     fields = ("nodes", "limit")
+
+
+# --- plan and run -----------------------------------------------------------------------------------
+
+
+class NothingToPublish(Refusal):
+    """No quasi-identifier has a stated purpose, so nothing may be published."""
+
+
+class NoPlan(BadInput):
+    """The project has no plan yet."""
+
+    fields = ("path",)
+
+
+class PlanStale(Refusal):
+    """The plan was made for another source, dictionary or policy."""
+
+    fields = ("what",)
+
+
+class NoFeasiblePlan(Refusal):
+    """Nothing satisfies the policy; the nearest miss is said."""
+
+    fields = ("suppressed", "allowed", "hint")
+
+
+class CandidateFails(Refusal):
+    """A criterion does not hold on the file that was written; it was removed."""
+
+    fields = ("failing",)
+
+
+class OrderIncomplete(WrongUse):
+    """The recipe needs the quasi-identifiers in the order in which they give way."""
+
+    fields = ("missing",)

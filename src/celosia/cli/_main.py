@@ -1,0 +1,107 @@
+"""The entry point: language, command tree, and the one place where an error becomes a sentence.
+
+Nothing heavy is imported here; a verb imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+
+import click
+
+from celosia import messages
+from celosia.cli import _demo, _dictionary, _init, _measure, _plan, _profile, _suggest
+from celosia.cli._shell import LocalGroup, language_option, usage_sentence
+from celosia.errors import CelosiaError, InternalFault, WrongUse
+
+VERBS = (
+    _init.command,
+    _suggest.command,
+    _dictionary.command,
+    _profile.command,
+    _measure.command,
+    _plan.plan_command,
+    _plan.run_command,
+    _demo.command,
+)
+_INTERRUPTED = 130
+
+
+def build_cli(language: str) -> click.Group:
+    """The command tree, speaking a language."""
+    messages.use(language)
+    group = LocalGroup(
+        "celosia",
+        help=messages.text("cli.celosia.help"),
+        params=[language_option(), _version_option()],
+        no_args_is_help=False,
+        options_metavar=messages.text("cli.options_metavar"),
+        subcommand_metavar=messages.text("cli.subcommand_metavar"),
+        context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+    )
+    for verb in VERBS:
+        group.add_command(verb())
+    return group
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if "PYTHONWARNINGS" not in os.environ:
+        warnings.simplefilter("ignore")  # libraries' warnings are for us, not for the person at the terminal
+    cli = build_cli(_asked_language(given) or messages.preferred())
+    try:
+        return int(cli.main(args=given or ["--help"], prog_name="celosia", standalone_mode=False) or 0)
+    except CelosiaError as error:
+        return _tell(error, given)
+    except click.UsageError as error:
+        return _tell(WrongUse(detail=usage_sentence(error)), given)
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as fault:  # noqa: BLE001 - the last door: whatever it quotes stays inside
+        return _tell(InternalFault(where=_place(fault)), given)
+
+
+def _tell(error: CelosiaError, given: Sequence[str]) -> int:
+    if "--json" in given:
+        report = {"format": "celosia/error/1", "code": error.code, "message": str(error), "fields": error.values}
+        click.echo(json.dumps(report, ensure_ascii=False, default=str))
+    click.echo(messages.text("cli.error", sentence=str(error)), err=True)
+    return error.exit_code
+
+
+def _place(fault: BaseException) -> str:
+    """Where our own fault happened: file, line and kind, never its words."""
+    frame = traceback.extract_tb(fault.__traceback__)[-1]
+    return f"{os.path.basename(frame.filename)}:{frame.lineno} {type(fault).__name__}"
+
+
+def _asked_language(given: Sequence[str]) -> str | None:
+    for position, word in enumerate(given):
+        if word == "--lang" and position + 1 < len(given):
+            return given[position + 1]
+        if word.startswith("--lang="):
+            return word.removeprefix("--lang=")
+    return None
+
+
+def _version_option() -> click.Option:
+    def show(context: click.Context, _: click.Parameter, asked: bool) -> None:
+        if asked:
+            from importlib.metadata import version
+
+            click.echo(f"celosia {version('celosia')}")
+            context.exit()
+
+    return click.Option(
+        ["--version"], is_flag=True, expose_value=False, is_eager=True, callback=show,
+        help=messages.text("cli.version"),
+    )  # fmt: skip

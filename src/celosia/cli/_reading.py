@@ -1,0 +1,29 @@
+"""The options that say how a source is to be read, shared by the verbs that read one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from celosia.cli._shell import names_option, option
+
+_KEYS = ("encoding", "delimiter", "quote", "header", "decimal", "sheet", "drop")
+
+
+def reading_options() -> list[click.Parameter]:
+    """`--encoding`, `--delimiter`, `--header/--no-header`, `--decimal`, `--sheet`, `--drop`."""
+    return [
+        option("reading", "--encoding", default=None),
+        option("reading", "--delimiter", default=None),
+        option("reading", "--quote", default=None),
+        option("reading", "--header/--no-header", default=None),
+        option("reading", "--decimal", default=None, type=click.Choice([".", ","])),
+        option("reading", "--sheet", default=None),
+        names_option("reading", "--drop"),
+    ]
+
+
+def reading_choices(given: dict[str, Any]) -> dict[str, Any]:
+    """The choices the user made by hand; the rest is detected."""
+    return {key: given[key] for key in _KEYS if given.get(key) not in (None, ())}

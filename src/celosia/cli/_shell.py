@@ -1,0 +1,153 @@
+"""click in two languages: headings, options and mistakes are read from the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from celosia import messages
+
+
+class _Localised(click.Command):
+    """A command whose usage, headings and help option speak the catalogue's language."""
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write_usage(ctx.command_path, pieces, prefix=messages.text("cli.usage") + " ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        records = [record for option in options if (record := option.get_help_record(ctx)) is not None]
+        if records:
+            with formatter.section(messages.text("cli.options")):
+                formatter.write_dl(records)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = messages.text("cli.help")
+        return option
+
+
+class LocalCommand(_Localised):
+    """A verb."""
+
+
+class LocalGroup(_Localised, click.Group):
+    """A group of verbs."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        rows = [(name, self.commands[name].get_short_help_str(limit=90)) for name in self.commands]
+        with formatter.section(messages.text("cli.commands")):
+            formatter.write_dl(rows)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # in the order of the walk, not of the alphabet
+
+
+def verb(name: str, run: Callable[..., Any], params: Sequence[click.Parameter], key: str = "") -> click.Command:
+    """A command whose help is `cli.<key>.help`; every verb understands --lang."""
+    section = key or name
+    return LocalCommand(
+        name,
+        callback=run,
+        params=[*params, language_option()],
+        help=messages.text(f"cli.{section}.help"),
+        short_help=messages.text(f"cli.{section}.short"),
+        options_metavar=messages.text("cli.options_metavar"),
+    )
+
+
+def group(name: str, commands: Sequence[click.Command]) -> click.Group:
+    """A group of commands whose help is `cli.<name>.help`."""
+    made = LocalGroup(
+        name,
+        params=[language_option()],
+        help=messages.text(f"cli.{name}.help"),
+        short_help=messages.text(f"cli.{name}.short"),
+        options_metavar=messages.text("cli.options_metavar"),
+        subcommand_metavar=messages.text("cli.subcommand_metavar"),
+    )
+    for command in commands:
+        made.add_command(command)
+    return made
+
+
+def option(section: str, *names: str, **settings: Any) -> click.Option:
+    """An option whose help is `cli.<section>.<option name>`."""
+    key = names[0].split("/")[0].removeprefix("--").replace("-", "_")
+    help_text = messages.text(f"cli.{section}.{key}")
+    if settings.get("default") is not None and not settings.get("is_flag"):
+        help_text += " " + messages.text("cli.default", value=settings["default"])
+    if "metavar" not in settings and settings.get("type") is None and "/" not in names[0]:
+        settings["metavar"] = messages.text("cli.text_metavar")
+    return click.Option(list(names), help=help_text, **settings)
+
+
+def argument(name: str, **settings: Any) -> click.Argument:
+    """An argument shown as `cli.argument.<name>`."""
+    return click.Argument([name], metavar=messages.text(f"cli.argument.{name}"), **settings)
+
+
+def json_option() -> click.Option:
+    """`--json`: the report alone on stdout."""
+    return click.Option(["--json", "as_json"], is_flag=True, help=messages.text("cli.json"))
+
+
+def language_option() -> click.Option:
+    """`--lang`: read before anything else; here only so that it is accepted and shown."""
+    return click.Option(
+        ["--lang"], expose_value=False, type=click.Choice(messages.LANGUAGES), help=messages.text("cli.lang")
+    )
+
+
+def names_option(section: str, *names: str, choices: Sequence[str] = (), **settings: Any) -> click.Option:
+    """An option that takes names separated by commas; it may be repeated."""
+
+    def split(context: click.Context, param: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+        parts = tuple(name.strip() for part in given for name in part.split(",") if name.strip())
+        if choices and not set(parts) <= set(choices):
+            raise click.BadParameter("", context, param)
+        return parts
+
+    shown = "|".join(choices) or "A,B,C"
+    return option(section, *names, multiple=True, callback=split, metavar=shown, **settings)
+
+
+def usage_sentence(error: click.UsageError) -> str:
+    """What is wrong with the command, in the catalogue's words, and how to see its help."""
+    path = error.ctx.command_path if error.ctx else "celosia"
+    return f"{_mistake(error)} {messages.text('cli.wrong.see_help', command=path)}"
+
+
+def _mistake(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        return messages.text("cli.wrong.option", name=error.option_name)
+    if isinstance(error, click.MissingParameter):
+        return messages.text("cli.wrong.missing", name=_parameter(error.param))
+    if isinstance(error, click.BadParameter):
+        return messages.text("cli.wrong.value", name=_parameter(error.param), allowed=_allowed(error.param))
+    if error.ctx is not None and isinstance(error.ctx.command, click.Group):
+        return messages.text("cli.wrong.command", known=", ".join(error.ctx.command.commands))
+    return messages.text("cli.wrong.words")
+
+
+def _parameter(param: click.Parameter | None) -> str:
+    if param is None:
+        return "?"
+    return param.opts[0] if isinstance(param, click.Option) else (param.metavar or param.name or "?")
+
+
+def _allowed(param: click.Parameter | None) -> str:
+    kind = param.type if param is not None else None
+    if isinstance(kind, click.Choice):
+        return ", ".join(str(choice) for choice in kind.choices)
+    if isinstance(kind, (click.IntRange, click.FloatRange)):
+        return kind._describe_range()
+    if param is not None and param.metavar and "|" in param.metavar:
+        return param.metavar.replace("|", ", ")
+    is_number = kind is click.INT or kind is click.FLOAT
+    return messages.text("cli.wrong.number" if is_number else "cli.wrong.text")

@@ -1,0 +1,60 @@
+"""Showing reports: tables on a terminal, JSON on request, progress only where someone watches."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import click
+
+from celosia import messages
+
+_PIPE_WIDTH = 140  # a pipe has no width of its own; rich would cut at 80
+
+
+def print_json(report: dict[str, Any]) -> None:
+    """The report alone on stdout."""
+    click.echo(json.dumps(report, ensure_ascii=False, indent=2))
+
+
+def say(key: str, **fields: object) -> None:
+    """One sentence on stdout."""
+    click.echo(messages.text(key, **fields))
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """A table; `right` are the columns that hold numbers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    table = Table(title=Text(title), title_justify="left", header_style="bold", expand=False)
+    for position, name in enumerate(header):
+        table.add_column(Text(name), justify="right" if position in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*[Text(cell) for cell in row])  # Text: a cell is never read as markup
+    Console(width=width, highlight=False).print(table)
+
+
+@contextlib.contextmanager
+def watching(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
+    """A progress bar on a terminal's stderr; None when nobody watches or the report must stand alone."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, share: float) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(messages.text(f"cli.stage.{stage}"), total=1.0)
+            bars.update(tasks[stage], completed=share)
+
+        yield report

@@ -1,0 +1,76 @@
+"""What every engine can do, and the guard at its border.
+
+Knows Ibis expressions and Arrow. Ignores what they mean. An engine's own errors quote cells, so none of them
+passes: they become EngineFault or DiskFull without their words (DESIGN §4, rule 9).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from celosia.errors import DiskFull, EngineFault
+
+Expression = Any  # ibis.expr.types.Table: Ibis is imported only where an engine is opened
+_NO_SPACE = ("no space left", "disk full", "could not extend file", "max_temp_directory_size")
+
+
+class Engine(Protocol):
+    """A place where Ibis expressions run."""
+
+    name: str
+
+    def parquet(self, path: Path) -> Expression:
+        """The working copy as a table."""
+
+    def fetch(self, expression: Expression) -> pa.Table:
+        """The whole result, as Arrow."""
+
+    def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
+        """The result in batches, in the order of the expression."""
+
+    def upload(self, table: pa.Table) -> Expression:
+        """A private temporary table holding these rows."""
+
+    def close(self) -> None:
+        """Give everything back: connections, temporary tables and files."""
+
+
+@contextlib.contextmanager
+def guarded(engine: str, faults: tuple[type[BaseException], ...], place: str = "") -> Iterator[None]:
+    """Replace an engine's own errors by ours, without their words."""
+    try:
+        yield
+    except faults as fault:
+        if any(mark in str(fault).lower() for mark in _NO_SPACE):
+            raise DiskFull(path=place or engine) from None
+        raise EngineFault(engine=engine, kind=type(fault).__name__) from None
+
+
+def silence(*loggers: str) -> None:
+    """Keep a library's own log records to itself: they quote statements and cells."""
+    for name in loggers:
+        logging.getLogger(name).disabled = True
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # the loggers below it inherit this
+
+
+def arrow_schema(expression: Expression) -> pa.Schema:
+    """The Arrow types an expression promises, the same on every engine."""
+    return expression.schema().to_pyarrow()
+
+
+def unbound(columns: Sequence[tuple[str, pa.DataType]], name: str) -> Expression:
+    """A table expression over a relation that the engine knows by this name."""
+    import ibis
+
+    kinds = {column: "string" if _is_text(kind) else "int64" for column, kind in columns}
+    return ibis.table(kinds, name=name)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

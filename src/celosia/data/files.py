@@ -1,0 +1,126 @@
+"""Writing files so that a process killed at any moment leaves the old state or the new one.
+
+Knows temporary siblings, private modes and what a full disk looks like. Ignores what is written.
+Scratch folders stand beside the target (same disk, so that the last move is atomic), mode 0700, named after
+the process, so that what a killed process left can be told from what another one is using.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from celosia.errors import CelosiaError, DiskFull, FileMissing, FileUnreadable, FolderUnwritable
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+_SCRATCH = ".celosia-"
+_FULL = frozenset((errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG))
+_FULL_WORDS = ("no space left", "disk quota", "file too large", "max_temp_directory_size", "disk full")
+
+
+def private_folder(path: Path) -> Path:
+    """The folder, made with its parents if absent, readable by its owner only."""
+    with writing_into(path):
+        path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        path.chmod(PRIVATE_FOLDER)
+    return path
+
+
+@contextlib.contextmanager
+def writing_into(path: Path) -> Iterator[None]:
+    """Turns what the system says while writing near `path` into our own errors."""
+    try:
+        yield
+    except OSError as fault:
+        raise write_error(fault, path) from None
+
+
+def write_error(fault: OSError, path: Path) -> CelosiaError:
+    """Our error for a system's refusal to write."""
+    if fault.errno in _FULL or sounds_full(str(fault)):
+        return DiskFull(path=str(path))
+    return FolderUnwritable(path=str(path))
+
+
+def sounds_full(words: str) -> bool:
+    """Whether a foreign message speaks of a full disk; engines give no error number."""
+    lower = words.lower()
+    return any(word in lower for word in _FULL_WORDS)
+
+
+@contextlib.contextmanager
+def reading_from(path: Path) -> Iterator[None]:
+    """Turns what the system says while opening and reading `path` into our own errors."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileMissing(path=str(path)) from None
+    except OSError:
+        raise FileUnreadable(path=str(path)) from None
+
+
+@contextlib.contextmanager
+def scratch_beside(target: Path) -> Iterator[Path]:
+    """A private folder on the target's disk, removed with all it holds."""
+    with writing_into(target.parent):
+        folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=target.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def replacing(target: Path, mode: int = PRIVATE_FILE) -> Iterator[Path]:
+    """A path to write; when the block ends well it becomes `target` in one step, else nothing remains."""
+    with scratch_beside(target) as folder:
+        draft = folder / target.name
+        with writing_into(target.parent):
+            os.close(os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_EXCL, mode))
+            yield draft
+            put_in_place(draft, target, mode)
+
+
+def put_in_place(draft: Path, target: Path, mode: int = PRIVATE_FILE) -> None:
+    """Moves a finished file to its name, after it is safely on the disk."""
+    with writing_into(target.parent):
+        draft.chmod(mode)
+        _sync(draft)
+        os.replace(draft, target)
+        if os.name == "posix":  # elsewhere a folder cannot be opened, and the move is enough
+            _sync(target.parent)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_abandoned(folder: Path) -> int:
+    """Removes scratch folders left by processes that no longer live; says how many."""
+    left = [path for path in folder.glob(f"{_SCRATCH}*") if path.is_dir() and not _alive(path.name)]
+    for path in left:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(left)
+
+
+def _alive(name: str) -> bool:
+    process = name.removeprefix(_SCRATCH).split("-")[0]
+    if not process.isdigit() or os.name != "posix":  # elsewhere signal 0 is not a question
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,88 @@
+"""From any source to the private working copy, read once.
+
+Knows which reader takes which format. Ignores the formats themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, Unpack, cast
+
+from celosia.data.files import put_in_place, reading_from, scratch_beside
+from celosia.data.readers._stream import Progress
+from celosia.data.readers._working import Draft, refuse_json
+from celosia.data.sniffing import Overrides, apply_overrides, is_database_address, sniff
+from celosia.model.sources import Ingested, ReadingChoices, Source
+
+_READERS = {
+    "csv": "delimited",
+    "parquet": "parquet",
+    "xlsx": "workbook",
+    "xls": "workbook",
+    "ods": "workbook",
+    "sav": "spss",
+    "dta": "stata",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+    "postgresql": "postgresql",
+    "frame": "frame",
+}
+
+
+class ArrowStream(Protocol):
+    """A table of pandas, Polars, Arrow or anything else that gives an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+def ingest(
+    source: str | Path | ArrowStream,
+    target: Path,
+    choices: ReadingChoices | None = None,
+    progress: Progress | None = None,
+    **overrides: Unpack[Overrides],
+) -> Ingested:
+    """Reads a source once and puts its working copy at `target`, whole or not at all."""
+    place, chosen = _settle(source, choices, overrides)
+    with scratch_beside(target) as scratch:
+        draft = scratch / "working.parquet"
+        result = _reader(chosen.format)(place, chosen, draft, progress)
+        refuse_json(draft, result.names)
+        put_in_place(draft, target)
+    name = _shown_name(place, result.choices)
+    read = Source(name, result.digest, result.rows, len(result.names), result.choices)
+    return Ingested(read, result.names, dict(result.labels))
+
+
+def _settle(
+    source: str | Path | ArrowStream, choices: ReadingChoices | None, overrides: Overrides
+) -> tuple[object, ReadingChoices]:
+    """What the reader is given, and how it is to be read."""
+    if not isinstance(source, str | Path):
+        start = choices or ReadingChoices(format="frame")
+        return source, apply_overrides(start, **overrides)
+    if is_database_address(source):
+        start = choices or ReadingChoices(format="postgresql")
+        return source, apply_overrides(start, **overrides)
+    path = Path(source)
+    with reading_from(path), path.open("rb"):
+        pass
+    return path, apply_overrides(choices, **overrides) if choices else sniff(path, **overrides)
+
+
+def _reader(format: str) -> Callable[[object, ReadingChoices, Path, Progress | None], Draft]:
+    """The reader of a format, imported only when it is needed."""
+    module = import_module(f"celosia.data.readers.{_READERS[format]}")
+    return cast(Callable[[object, ReadingChoices, Path, Progress | None], Draft], module.read)
+
+
+def _shown_name(place: object, choices: ReadingChoices) -> str:
+    """The name of a source without folder, user or password."""
+    if isinstance(place, Path):
+        return place.name
+    return choices.sheet or choices.format
+
+
+__all__ = ["ArrowStream", "ingest"]

@@ -1,0 +1,176 @@
+"""One bounded pass over a text file: its digest, whether its bytes can be read, and its UTF-8 copy if needed.
+
+Knows bytes, encodings and line lengths. Ignores delimiters and columns. Refuses what would harm the fast
+reader (NUL bytes, endless lines) before it meets them, with the number of the line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from celosia.data.files import reading_from, writing_into
+from celosia.data.sniffing._encoding import REPLACEMENT, guess_single_byte, has_c1
+from celosia.errors import BinaryFile, LineTooLong, MixedEncoding, WrongEncoding
+
+LONGEST_LINE = 16_000_000  # bytes of UTF-8
+_BLOCK = 1 << 20
+_ASCII = bytes(range(0x80))
+_ENOUGH_HIGH = 1 << 20
+Progress = Callable[[float], None]
+
+
+@dataclass(slots=True)
+class Findings:
+    """What the pass saw."""
+
+    digest: str = ""
+    destroyed: bool = False  # replacement characters: accents lost before the file reached us
+    controls: bool = False  # bytes 0x80–0x9F, in a single-byte encoding
+
+
+@dataclass(slots=True)
+class Pass:
+    """The state of a pass over the decoded text; lines are counted only when one must be named."""
+
+    path: Path
+    findings: Findings = field(default_factory=Findings)
+    offset: int = 0  # bytes of the file before the current block
+    open_line: int = 0  # bytes since the last line end
+    multibyte: int = 0  # bytes beyond one per character: UTF-8 sequences already seen
+
+    def check(self, block: bytes) -> None:
+        """Looks at a block of UTF-8 text."""
+        if b"\x00" in block:
+            raise BinaryFile(path=str(self.path))
+        mark = b"\n" if b"\n" in block else b"\r"
+        first, last = block.find(mark), block.rfind(mark)
+        longest = self.open_line + (len(block) if first < 0 else first)
+        if longest > LONGEST_LINE:
+            line, size = line_at(self.path, self.offset), LONGEST_LINE // 1_000_000
+            raise LineTooLong(path=str(self.path), line=line, megabytes=size)
+        self.open_line = longest if last < 0 else len(block) - last - 1
+        if not self.findings.destroyed and not block.isascii():
+            self.findings.destroyed = REPLACEMENT in block
+
+
+def line_at(path: Path, offset: int) -> int:
+    """The number of the line that holds a byte."""
+    line = 1
+    with reading_from(path), path.open("rb") as stream:
+        while offset > 0 and (block := stream.read(min(_BLOCK, offset))):
+            line += block.count(b"\n")
+            offset -= len(block)
+    return line
+
+
+def survey(path: Path, encoding: str, progress: Progress | None) -> Findings:
+    """A pass over a file that is already UTF-8."""
+    return _run(path, encoding, None, progress)
+
+
+def transcode(path: Path, encoding: str, target: Path, progress: Progress | None) -> Findings:
+    """A pass that writes the text as UTF-8 into a private file."""
+    with writing_into(target.parent.parent), target.open("wb") as sink:
+        return _run(path, encoding, sink, progress)
+
+
+def _run(path: Path, encoding: str, sink: BinaryIO | None, progress: Progress | None) -> Findings:
+    state = Pass(path)
+    digest = hashlib.sha256()
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
+    size = max(path.stat().st_size, 1)
+    with reading_from(path):
+        stream = path.open("rb", buffering=0)
+    with stream:
+        while True:
+            with reading_from(path):
+                block = stream.read(_BLOCK)
+            digest.update(block)
+            text = _decoded(decoder, block, state, plain=sink is None)
+            state.check(text)
+            if sink is not None:
+                sink.write(text)
+            if not block:
+                break
+            state.offset += len(block)
+            if progress is not None:
+                progress(state.offset / size)
+    state.findings.digest = f"sha256:{digest.hexdigest()}"
+    return state.findings
+
+
+def _decoded(decoder: codecs.IncrementalDecoder, block: bytes, state: Pass, plain: bool) -> bytes:
+    """The block as UTF-8; a block that is UTF-8 already is only checked."""
+    pending = decoder.getstate()[0]
+    if plain and not pending and block and block.isascii():
+        return block
+    if not plain and not state.findings.controls:
+        state.findings.controls = has_c1(block)
+    try:
+        text = decoder.decode(block, not block)
+    except UnicodeDecodeError as fault:
+        line = line_at(state.path, state.offset - len(pending) + fault.start)
+        raise Undecodable(line, state.multibyte + _sequences(pending + block, fault.start)) from None
+    if plain:
+        state.multibyte += len(block) - len(text)
+        return block
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _sequences(data: bytes, end: int) -> int:
+    return end - len(data[:end].decode("utf-8", "ignore"))
+
+
+class Undecodable(Exception):
+    """A line is not in the encoding expected; stays inside this room, and quotes nothing."""
+
+    def __init__(self, line: int, multibyte: int):
+        super().__init__()
+        self.line = line
+        self.multibyte = multibyte
+
+
+def encoding_after(path: Path, fault: Undecodable, guessed: bool, encoding: str) -> str:
+    """The encoding to read a file in that turned out not to be what it seemed, judged on the whole file."""
+    if not guessed:
+        raise WrongEncoding(path=str(path), encoding=encoding, line=fault.line)
+    if not encoding.startswith("utf-8"):
+        raise WrongEncoding(path=str(path), encoding=encoding, line=fault.line)
+    if fault.multibyte > 0 or encoding == "utf-8-sig":
+        raise MixedEncoding(path=str(path), line=fault.line)
+    return guess_single_byte(_high_bytes(path))
+
+
+def _high_bytes(path: Path) -> bytes:
+    """Bytes above ASCII from the whole file, up to a bound."""
+    found = bytearray()
+    with reading_from(path), path.open("rb") as stream:
+        while len(found) < _ENOUGH_HIGH and (block := stream.read(_BLOCK)):
+            found += block.translate(None, _ASCII)
+    return bytes(found)
+
+
+def mixes_line_ends(path: Path) -> bool:
+    """Whether some lines end in CR LF and others in LF alone."""
+    feeds = returns = 0
+    with reading_from(path), path.open("rb") as stream:
+        for line in stream:
+            feeds += 1
+            returns += line.endswith(b"\r\n")
+    return 0 < returns < feeds
+
+
+def with_plain_line_ends(path: Path, target: Path) -> None:
+    """A copy of a UTF-8 text whose lines all end in LF."""
+    with writing_into(target.parent.parent), path.open("rb") as stream, target.open("wb") as sink:
+        held = b""
+        while block := stream.read(_BLOCK):
+            block = held + block
+            held = block[-1:] if block[-1:] == b"\r" else b""
+            sink.write((block[:-1] if held else block).replace(b"\r\n", b"\n"))
+        sink.write(held)

@@ -1,0 +1,150 @@
+"""The private working copy: one Parquet file, columns c0…cn, all text, no NULL, rows in source order.
+
+Knows Parquet and the names kept in its metadata. Ignores where rows come from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celosia.data.files import writing_into
+from celosia.data.readers._canonical import refused, settled_cells
+from celosia.data.writers._dialect import encoded_header, encoded_rows
+from celosia.errors import UnknownFormat
+from celosia.model.sources import WORKING_FORMAT, WORKING_KEY, ColumnLabels, Notice, ReadingChoices
+
+_JSON_SAMPLE = 1000
+_BATCH = 65_536
+Labels = Mapping[str, ColumnLabels]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a reader says of the working copy it wrote."""
+
+    names: tuple[str, ...]
+    rows: int
+    digest: str
+    choices: ReadingChoices
+    labels: Labels = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was counted while writing."""
+
+    rows: int
+    blank_cells: int
+    digest: str  # of the canonical text; empty when nobody asked
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """Notices about what was counted."""
+        return (Notice.of("blank_cells", count=self.blank_cells),) if self.blank_cells else ()
+
+
+def metadata_text(names: Sequence[str], labels: Labels) -> str:
+    """Names and labels as the working copy keeps them."""
+    kept = {name: asdict(labels[name]) for name in names if name in labels}
+    return json.dumps({"format": WORKING_FORMAT, "names": list(names), "labels": kept}, ensure_ascii=False)
+
+
+def working_names(path: Path) -> tuple[str, ...]:
+    """The user's column names of a working copy."""
+    return tuple(_metadata(path)["names"])
+
+
+def working_labels(path: Path) -> dict[str, ColumnLabels]:
+    """Labels that the source itself carried, of a working copy."""
+    return {
+        name: ColumnLabels(
+            label=held["label"],
+            values=tuple((code, text) for code, text in held["values"]),
+            missing=tuple(held["missing"]),
+        )
+        for name, held in _metadata(path)["labels"].items()
+    }
+
+
+def _metadata(path: Path) -> dict[str, dict[str, dict]]:
+    try:
+        held = json.loads((pq.read_metadata(path).metadata or {})[WORKING_KEY])
+        found = held["format"]
+    except (KeyError, TypeError, ValueError, pa.ArrowException, OSError):
+        held, found = {}, "?"
+    if found != WORKING_FORMAT:
+        raise UnknownFormat(path=str(path), found=str(found), expected=WORKING_FORMAT)
+    return held
+
+
+def write_working(
+    path: Path, names: Sequence[str], batches: Iterable[Sequence[pa.Array]], labels: Labels, hashed: bool
+) -> Written:
+    """Writes batches of text columns; counts blanks, and digests the canonical text if asked to."""
+    inside = [f"c{i}" for i in range(len(names))]
+    schema = pa.schema([pa.field(name, pa.string(), nullable=False) for name in inside])
+    digest = hashlib.sha256(encoded_header(names))
+    rows = blanks = 0
+    with writing_into(path.parent.parent), pq.ParquetWriter(path, schema) as writer:
+        for columns in batches:
+            cells, found = _settled(columns)
+            batch = pa.record_batch(cells, schema=schema)
+            if hashed:
+                digest.update(encoded_rows(batch))
+            writer.write_batch(batch)
+            rows, blanks = rows + batch.num_rows, blanks + found
+        writer.add_key_value_metadata({WORKING_KEY.decode(): metadata_text(names, labels)})
+    return Written(rows, blanks, f"sha256:{digest.hexdigest()}" if hashed else "")
+
+
+def working_digest(path: Path, names: Sequence[str]) -> str:
+    """Digest of the canonical text of a working copy."""
+    digest = hashlib.sha256(encoded_header(names))
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=_BATCH):
+            digest.update(encoded_rows(batch))
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _settled(columns: Sequence[pa.Array]) -> tuple[list[pa.StringArray], int]:
+    done = [settled_cells(column) for column in columns]
+    return [cells for cells, _ in done], sum(count for _, count in done)
+
+
+def refuse_json(path: Path, names: Sequence[str]) -> None:
+    """Refuses columns whose texts are JSON objects or lists, judged on rows from three places of the copy."""
+    filled = [0] * len(names)
+    json_like = [0] * len(names)
+    for batch in _sampled(path):
+        for position, column in enumerate(batch.columns):
+            texts = [text for text in column.to_pylist() if text]
+            filled[position] += len(texts)
+            json_like[position] += sum(map(_is_json, texts))
+    for name, count, found in zip(names, filled, json_like, strict=True):
+        if 2 * found > count:
+            raise refused(name, "json")
+
+
+def _sampled(path: Path) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(path) as file:
+        groups = file.num_row_groups
+        for group in sorted({0, groups // 2, groups - 1} & set(range(groups))):
+            yield next(file.iter_batches(batch_size=_JSON_SAMPLE, row_groups=[group]))
+
+
+def _is_json(text: str) -> bool:
+    start, end = text.lstrip()[:1], text.rstrip()[-1:]
+    if start + end not in ("{}", "[]"):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

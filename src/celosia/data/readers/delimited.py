@@ -1,0 +1,274 @@
+"""CSV, TSV and their kin: any encoding, any size, straight into the working copy.
+
+Knows DuckDB's reader, told everything and guessing nothing. Ignores types: every cell is text.
+The file is passed over once for its digest, bytes and line lengths (and its UTF-8 copy when it is in another
+encoding), then read in parallel. The reader's own errors quote cells and are never shown.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+
+from celosia.data.files import sounds_full
+from celosia.data.readers import _diagnosis
+from celosia.data.readers._canonical import WHITESPACE
+from celosia.data.readers._names import kept_positions, numbered, settled
+from celosia.data.readers._stream import (
+    LONGEST_LINE,
+    Findings,
+    Progress,
+    Undecodable,
+    encoding_after,
+    mixes_line_ends,
+    survey,
+    transcode,
+    with_plain_line_ends,
+)
+from celosia.data.readers._working import Draft, metadata_text
+from celosia.data.sniffing._dialect import first_records
+from celosia.data.sniffing._encoding import PREFIX
+from celosia.errors import CelosiaError, DiskFull, EmptyFile, EngineFault, HeaderOnly, SourceChanged, WrongEncoding
+from celosia.model.sources import Notice, ReadingChoices
+
+_NO_CELL = "\x01celosia\x02null\x03"  # a text no cell has: with it the reader never makes a NULL
+_BUFFER = 2 * LONGEST_LINE
+_SURVEY_SHARE = 0.2  # of the whole work, for the progress bar
+_POLL_SECONDS = 0.1
+_ENGINE = "DuckDB"
+
+
+def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+    """Reads a delimited text into a working copy."""
+    before = _state(path)
+    text, choices, findings = _as_utf8(path, choices, draft.parent, _part(progress, 0.0, _SURVEY_SHARE))
+    raw = _first_fields(path, text, choices)
+    names, notices = settled(raw if choices.header else numbered(len(raw)), choices)
+    kept = kept_positions(names, choices.dropped)
+    names = tuple(names[i] for i in kept)
+    rest = _part(progress, _SURVEY_SHARE, 1.0)
+    rows, blanks, more = _copied(path, text, choices, (len(raw), kept, names), draft, rest)
+    if _state(path) != before:
+        raise SourceChanged(path=str(path))
+    if rows == 0:
+        raise HeaderOnly(path=str(path)) if choices.header else EmptyFile(path=str(path))
+    notices += more + ((Notice.of("blank_cells", count=blanks),) if blanks else ())
+    return Draft(names, rows, findings.digest, replace(choices, notes=choices.notes + notices))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _part(progress: Progress | None, start: float, end: float) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda share: progress(start + (end - start) * share)
+
+
+def _as_utf8(
+    path: Path, choices: ReadingChoices, scratch: Path, progress: Progress | None
+) -> tuple[Path, ReadingChoices, Findings]:
+    """The file itself when it is UTF-8, else a private copy in UTF-8; and the encoding it proved to be in."""
+    guessed = "encoding" in choices.guessed
+    try:
+        if choices.encoding.startswith("utf-8"):
+            findings = survey(path, choices.encoding, progress)
+            return path, _with_accents_noticed(choices, findings), findings
+        return _transcoded(path, choices, scratch, progress)
+    except Undecodable as fault:
+        right = encoding_after(path, fault, guessed, choices.encoding)
+    notes = (*choices.notes, Notice.of("encoding_changed", encoding=right))
+    try:
+        return _transcoded(path, replace(choices, encoding=right, notes=notes), scratch, progress)
+    except Undecodable as fault:
+        raise WrongEncoding(path=str(path), encoding=right, line=fault.line) from None
+
+
+def _with_accents_noticed(choices: ReadingChoices, findings: Findings) -> ReadingChoices:
+    notice = Notice.of("destroyed_accents")
+    if not findings.destroyed or notice in choices.notes:
+        return choices
+    return replace(choices, notes=(*choices.notes, notice))
+
+
+def _transcoded(
+    path: Path, choices: ReadingChoices, scratch: Path, progress: Progress | None
+) -> tuple[Path, ReadingChoices, Findings]:
+    text = scratch / "utf8.csv"
+    findings = transcode(path, choices.encoding, text, progress)
+    if choices.encoding != "latin-1" or not findings.controls:
+        return text, choices, findings
+    if "encoding" not in choices.guessed:
+        return text, replace(choices, notes=(*choices.notes, Notice.of("control_characters"))), findings
+    notes = tuple(note for note in choices.notes if note.key != "encoding")
+    notes += (Notice.of("encoding_changed", encoding="windows-1252"),)
+    choices = replace(choices, encoding="windows-1252", notes=notes)
+    return text, choices, transcode(path, choices.encoding, text, progress)
+
+
+def _first_fields(path: Path, text: Path, choices: ReadingChoices) -> list[str]:
+    """The fields of the first record; reads more only while a quoted header goes on."""
+    size = PREFIX // 16
+    with text.open("rb") as stream:
+        data = stream.read(size)
+        while True:
+            whole = len(data) < size
+            found = first_records(data.decode("utf-8-sig", "ignore"), choices.delimiter, choices.quote, True)
+            if found and (len(found) > 1 or whole):
+                break
+            if whole:
+                raise EmptyFile(path=str(path))
+            if size > LONGEST_LINE:
+                break
+            size *= 4
+            data += stream.read(size - len(data))
+    if found[0].broken:
+        raise _diagnosis.fault_of(path, text, choices, 1) or _diagnosis.unexplained(path)
+    return found[0].fields
+
+
+Columns = tuple[int, tuple[int, ...], tuple[str, ...]]  # width of the file, positions kept, their names
+
+
+def _copied(
+    path: Path,
+    text: Path,
+    choices: ReadingChoices,
+    columns: Columns,
+    draft: Path,
+    progress: Progress | None,
+) -> tuple[int, int, tuple[Notice, ...]]:
+    """Rows and blank cells copied; once more with plain line ends when a file mixes them."""
+    try:
+        return (*_copy(text, choices, columns, draft, progress), ())
+    except duckdb.Error as fault:
+        if sounds_full(str(fault)):
+            raise DiskFull(path=str(draft.parent.parent)) from None
+        if isinstance(fault, duckdb.OutOfMemoryException):
+            raise EngineFault(engine=_ENGINE, kind="OutOfMemory") from None
+    error = _diagnosis.fault_of(path, text, choices, columns[0])
+    if error is None and mixes_line_ends(text):
+        plain = draft.parent / "plain.csv"
+        with_plain_line_ends(text, plain)
+        return (*_copy_or_refuse(path, plain, choices, columns, draft, progress), (Notice.of("line_ends"),))
+    raise error or _diagnosis.unexplained(path)
+
+
+def copy_text(
+    place: Path, text: Path, names: tuple[str, ...], draft: Path, progress: Progress | None
+) -> tuple[int, int]:
+    """Copies a private CSV of ours, without header, into a working copy; rows and blank cells."""
+    columns = len(names), tuple(range(len(names))), names
+    return _copy_or_refuse(place, text, ReadingChoices("csv", header=False), columns, draft, progress)
+
+
+def _copy_or_refuse(
+    path: Path, text: Path, choices: ReadingChoices, columns: Columns, draft: Path, progress: Progress | None
+) -> tuple[int, int]:
+    error: CelosiaError
+    try:
+        return _copy(text, choices, columns, draft, progress)
+    except duckdb.Error as fault:
+        full = sounds_full(str(fault))
+        error = DiskFull(path=str(draft.parent.parent)) if full else _diagnosis.unexplained(path)
+    raise error
+
+
+def _copy(
+    text: Path, choices: ReadingChoices, columns: Columns, draft: Path, progress: Progress | None
+) -> tuple[int, int]:
+    width, kept, names = columns
+    with private_connection(draft.parent) as connection:
+        connection.execute("CREATE TEMP SEQUENCE blanks MINVALUE 0 START 0")
+        statement = (
+            f"COPY (SELECT {', '.join(_cell(i, position) for i, position in enumerate(kept))} "
+            f"FROM {_read_csv(text, choices, width)}) TO {_literal(str(draft))} "
+            f"(FORMAT parquet, KV_METADATA {{celosia: {_literal(metadata_text(names, {}))}}})"
+        )
+        rows = _execute(connection, statement, progress)
+        counted = connection.execute("SELECT nextval('blanks')").fetchone()
+        return rows, int(counted[0]) if counted else 0
+
+
+def private_connection(scratch: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that fetches nothing from the network and spills into the private folder."""
+    return duckdb.connect(
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "temp_directory": str(scratch / "spill"),
+            "preserve_insertion_order": "true",
+        }
+    )
+
+
+def _cell(inside: int, position: int) -> str:
+    """A cell as it is, blanks only as missing; the sequence counts those while the rows stream by."""
+    cell = f"s{position}"
+    maybe = f"({cell} < '!' OR {cell} >= chr(133)) AND {cell} <> ''"
+    blank = f"{maybe} AND trim({cell}, {_literal(WHITESPACE)}) = ''"
+    return f"CASE WHEN {blank} THEN left(nextval('blanks')::VARCHAR, 0) ELSE {cell} END AS c{inside}"
+
+
+def _read_csv(text: Path, choices: ReadingChoices, width: int) -> str:
+    columns = ", ".join(f"s{i}: 'VARCHAR'" for i in range(width))
+    quote = _literal(choices.quote)
+    options = (
+        f"delim={_literal(choices.delimiter)}, quote={quote}, escape={quote}, comment='', "
+        f"header={str(choices.header).lower()}, nullstr={_literal(_NO_CELL)}, "
+        f"max_line_size={LONGEST_LINE}, buffer_size={_BUFFER}"
+    )
+    return (
+        f"read_csv({_literal(_no_glob(text))}, auto_detect=false, columns={{{columns}}}, strict_mode=true, "
+        f"null_padding=false, ignore_errors=false, compression='none', {options})"
+    )
+
+
+def _no_glob(path: Path) -> str:
+    """The path with the characters of file patterns made plain."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.resolve()))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, statement: str, progress: Progress | None) -> int:
+    """Runs a copy and gives its number of rows, reporting on the way if asked to."""
+    if progress is None:
+        return _rows(connection.execute(statement).fetchall())
+    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    outcome: list[Sequence[Sequence[int]] | duckdb.Error] = []
+    worker = threading.Thread(target=_work, args=(connection, statement, outcome), daemon=True)
+    worker.start()
+    reached = 0.0  # the engine says -1 before it begins and after it ends
+    try:
+        while worker.is_alive():
+            worker.join(_POLL_SECONDS)
+            reached = max(reached, min(connection.query_progress() / 100, 1.0))
+            progress(reached)
+    except BaseException:
+        connection.interrupt()
+        worker.join()
+        raise
+    if isinstance(outcome[0], duckdb.Error):
+        raise outcome[0]
+    progress(1.0)
+    return _rows(outcome[0])
+
+
+def _work(connection: duckdb.DuckDBPyConnection, statement: str, outcome: list[object]) -> None:
+    try:
+        outcome.append(connection.execute(statement).fetchall())
+    except duckdb.Error as fault:
+        outcome.append(fault)
+
+
+def _rows(result: Sequence[Sequence[int]]) -> int:
+    return int(result[0][0])

@@ -1,0 +1,68 @@
+"""A pandas, Polars or Arrow table handed over in Python.
+
+Knows the Arrow stream interface. Ignores the libraries themselves: none is imported.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from celosia.data.readers._arrow import stopping_faults, with_notice, write_stream
+from celosia.data.readers._canonical import refused
+from celosia.data.readers._stream import Progress
+from celosia.data.readers._working import Draft
+from celosia.errors import DuplicateHeader, WrongUse
+from celosia.model.sources import Notice, ReadingChoices
+
+_UNNAMED_INDEX = "__index_level_"
+
+
+def read(frame: object, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+    """Reads a frame into a working copy; an index without a name is not data and stays out."""
+    reader = _stream(frame)
+    positions = [i for i, name in enumerate(reader.schema.names) if not name.startswith(_UNNAMED_INDEX)]
+    if len(positions) < len(reader.schema):
+        choices = with_notice(choices, Notice.of("index_dropped"))
+    schema = pa.schema([reader.schema.field(i) for i in positions])
+    batches = (batch.select(positions) for batch in reader)
+    sound = stopping_faults(batches, (pa.ArrowException,), refused("?", "mixed"))
+    return write_stream(schema, sound, choices, draft)
+
+
+def _stream(frame: object) -> pa.RecordBatchReader:
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise WrongUse(detail=_detail())
+    _refuse_repeated(frame)
+    try:
+        return pa.RecordBatchReader.from_stream(frame)
+    except (pa.ArrowException, ValueError, TypeError):
+        raise refused(_first_mixed(frame), "mixed") from None
+
+
+def _detail() -> str:
+    from celosia import messages
+
+    return messages.text("reading.not_a_frame")
+
+
+def _refuse_repeated(frame: object) -> None:
+    """pandas allows repeated names and its Arrow stream then fails with another story."""
+    names = [str(name) for name in getattr(frame, "columns", ())]
+    for name in names:
+        if names.count(name) > 1:
+            positions = ", ".join(str(i) for i, other in enumerate(names, 1) if other == name)
+            raise DuplicateHeader(variable=name, positions=positions)
+
+
+def _first_mixed(frame: object) -> str:
+    """The first column that does not convert by itself."""
+    for name in getattr(frame, "columns", ()):
+        try:
+            pa.array(frame[name])  # type: ignore[index]
+        except (pa.ArrowException, ValueError, TypeError):
+            return str(name)
+    return "?"

@@ -1,0 +1,135 @@
+"""A table or view of a PostgreSQL database, streamed as text by COPY in a read-only session.
+
+Knows psycopg and PostgreSQL's catalogue. Ignores queries: a table is chosen by name.
+The address may hold a password: it is in no error, name or note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia import messages
+from celosia.data.files import writing_into
+from celosia.data.readers._canonical import refused
+from celosia.data.readers._names import kept_positions, settled
+from celosia.data.readers._stream import Progress
+from celosia.data.readers._tables import chosen_table, quoted_name, shown_tables
+from celosia.data.readers._working import Draft, working_digest
+from celosia.data.readers.delimited import copy_text
+from celosia.errors import EngineFault, EngineUnreachable, HeaderOnly, MissingExtra
+from celosia.model.sources import Notice, ReadingChoices
+
+if TYPE_CHECKING:
+    import psycopg
+
+_ENGINE = "PostgreSQL"
+_SESSION = "SET datestyle = 'ISO'; SET timezone = 'UTC'; SET client_encoding = 'UTF8'; SET extra_float_digits = 1"
+_TABLES = """
+SELECT n.nspname, c.relname
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1, 2
+"""
+_COLUMNS = """
+SELECT a.attname, t.typname, t.typcategory FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_PLAIN = frozenset("BDEINS")  # boolean, date, enumeration, network address, number, string
+_KINDS = {"A": "nested", "C": "nested", "R": "interval", "T": "interval"}
+_NAMED_KINDS = {"json": "json", "jsonb": "json", "bytea": "binary"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    type: str
+    category: str
+
+    def refusal(self) -> str:
+        """Why the column is refused; empty when its values are plain."""
+        if self.category in _PLAIN or self.type == "uuid":
+            return ""
+        return _NAMED_KINDS.get(self.type) or _KINDS.get(self.category, "other")
+
+    def as_text(self) -> str:
+        """The expression of the canonical text."""
+        name = quoted_name(self.name)
+        if self.type == "timestamp":
+            return f"CASE WHEN {name}::time = '00:00' THEN {name}::date::text ELSE replace({name}::text, ' ', 'T') END"
+        if self.type == "timestamptz":
+            return f"replace(replace({name}::text, ' ', 'T'), '+00', 'Z')"
+        return f"{name}::text"
+
+
+def read(address: str, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+    """Reads a table of a database into a working copy."""
+    import_driver()
+    import psycopg
+
+    connection = _connect(address)
+    try:
+        with connection:
+            return _read_table(connection, choices, draft, progress)
+    except psycopg.Error as fault:
+        kind = type(fault).__name__
+    raise EngineFault(engine=_ENGINE, kind=kind)
+
+
+def import_driver() -> None:
+    """Refuses by name when the driver is not installed."""
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        feature = messages.text("reading.features.postgresql")
+        raise MissingExtra(feature=feature, extra="postgres") from None
+
+
+def _connect(address: str) -> psycopg.Connection[Any]:
+    import psycopg
+
+    try:
+        connection = psycopg.connect(address)
+        connection.read_only = True
+        connection.execute(_SESSION)
+    except psycopg.Error:
+        raise EngineUnreachable(engine=_ENGINE) from None
+    return connection
+
+
+def _read_table(
+    connection: psycopg.Connection[Any], choices: ReadingChoices, draft: Path, progress: Progress | None
+) -> Draft:
+    known = shown_tables(connection.execute(_TABLES), plain="public")
+    choices = chosen_table(_ENGINE, list(known), choices)
+    table = known[choices.sheet]
+    columns = [_Column(*row) for row in connection.execute(_COLUMNS, (table,))]
+    names, notices = settled([column.name for column in columns], choices)
+    kept = kept_positions(names, choices.dropped)
+    columns, names = [columns[i] for i in kept], tuple(names[i] for i in kept)
+    for name, column in zip(names, columns, strict=True):
+        if column.refusal():
+            raise refused(name, column.refusal())
+    text = draft.parent / "table.csv"
+    _stream(connection, table, columns, text)
+    rows, blanks = copy_text(Path(choices.sheet), text, names, draft, progress)
+    text.unlink()
+    if rows == 0:
+        raise HeaderOnly(path=choices.sheet)
+    notices += (Notice.of("blank_cells", count=blanks),) if blanks else ()
+    return Draft(names, rows, working_digest(draft, names), replace(choices, notes=choices.notes + notices))
+
+
+def _stream(connection: psycopg.Connection[Any], table: str, columns: Sequence[_Column], target: Path) -> None:
+    chosen = ", ".join(column.as_text() for column in columns)
+    statement = f"COPY (SELECT {chosen} FROM {table}) TO STDOUT (FORMAT csv)"
+    with (
+        writing_into(target.parent.parent),
+        target.open("wb") as sink,
+        connection.cursor() as cursor,
+        cursor.copy(statement.encode()) as rows,
+    ):
+        for block in rows:
+            sink.write(block)

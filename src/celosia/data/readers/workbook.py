@@ -1,0 +1,135 @@
+"""Sheets of Excel (.xlsx, .xls) and OpenDocument (.ods) workbooks.
+
+Knows fastexcel, which gives each cell as text. Ignores formulas: their last result is what counts.
+A code typed as a number has lost its leading zeros before we see it; such columns are named.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from celosia import messages
+from celosia.data.readers._arrow import write_texts
+from celosia.data.readers._digest import file_digest
+from celosia.data.readers._names import kept_positions, numbered, settled
+from celosia.data.readers._stream import Progress
+from celosia.data.readers._tables import chosen_table
+from celosia.data.readers._working import Draft
+from celosia.data.sniffing._header import guess_header
+from celosia.data.sniffing._records import Record
+from celosia.errors import DamagedFile, EmptyFile, MissingExtra
+from celosia.model.sources import Notice, ReadingChoices
+
+if TYPE_CHECKING:
+    import fastexcel
+
+_SAMPLE = 1000
+_BATCH = 65_536
+_NO_DAY = "1899-12-3[01]T"  # how a time without a date comes out
+
+
+def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+    """Reads one sheet of a workbook into a working copy."""
+    book = _open(path)
+    import fastexcel
+
+    try:
+        choices = chosen_table(path.name, book.sheet_names, choices, first=True)
+        cells = _cells(book, choices.sheet)
+        numeric = _numeric_positions(book, choices.sheet)
+    except (fastexcel.FastExcelError, pa.ArrowException):
+        raise DamagedFile(path=str(path), format="Excel") from None
+    return _write(path, cells, numeric, choices, draft)
+
+
+def _open(path: Path) -> fastexcel.ExcelReader:
+    try:
+        import fastexcel
+    except ImportError:
+        feature = messages.text("reading.features.workbooks")
+        raise MissingExtra(feature=feature, extra="office") from None
+    _silence()
+    try:
+        return fastexcel.read_excel(path)
+    except fastexcel.FastExcelError:
+        raise DamagedFile(path=str(path), format="Excel") from None
+
+
+def _silence() -> None:
+    """The library's log speaks of columns and cells to whoever listens: nobody does."""
+    for name in ("fastexcel", "_fastexcel"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _cells(book: fastexcel.ExcelReader, sheet: str) -> pa.Table:
+    """All rows of a sheet as text, first row included, without the rows that are empty."""
+    batch = book.load_sheet(sheet, header_row=None, dtypes="string").to_arrow()
+    columns = [_iso(column) for column in batch.columns]
+    return pa.table(columns, names=[f"c{i}" for i in range(len(columns))])
+
+
+def _iso(column: pa.Array) -> pa.Array:
+    """Dates and times as ISO texts: fastexcel writes «2024-03-04 00:00:00» for a date."""
+    text = pc.cast(column, pa.string())
+    whole = pc.replace_substring_regex(text, r"^(\d{4}-\d{2}-\d{2}) 00:00:00$", r"\1")
+    stamp = pc.replace_substring_regex(whole, r"^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})", r"\1T\2")
+    return pc.replace_substring_regex(stamp, "^" + _NO_DAY, "")
+
+
+def _numeric_positions(book: fastexcel.ExcelReader, sheet: str) -> tuple[int, ...]:
+    """Columns that hold numbers, by the look of the first rows."""
+    typed = book.load_sheet(sheet, header_row=0, n_rows=_SAMPLE)
+    return tuple(i for i, column in enumerate(typed.available_columns()) if column.dtype in ("int", "float"))
+
+
+def _write(path: Path, cells: pa.Table, numeric: Sequence[int], choices: ReadingChoices, draft: Path) -> Draft:
+    filled, empty = _without_empty_rows(cells)
+    if filled.num_rows == 0:
+        raise EmptyFile(path=str(path))
+    choices = _with_header_guess(filled, choices)
+    first = [column[0].as_py() or "" for column in filled.columns]
+    names, notices = settled(first if choices.header else numbered(len(first)), choices)
+    kept = kept_positions(names, choices.dropped)
+    coded = ", ".join(names[i] for i in numeric if i in kept)
+    if coded:
+        notices += (Notice.of("numbers_in_workbook", variables=coded),)
+    if empty:
+        notices += (Notice.of("blank_rows", count=empty),)
+    rows = filled.slice(1) if choices.header else filled
+    texts = (list(batch.columns) for batch in rows.select(list(kept)).to_batches(_BATCH))
+    noted = replace(choices, notes=choices.notes + notices)
+    return write_texts(tuple(names[i] for i in kept), texts, noted, draft, file_digest(path), place=path.name)
+
+
+def _without_empty_rows(cells: pa.Table) -> tuple[pa.Table, int]:
+    if cells.num_columns == 0:
+        return cells, 0
+    filled = pc.fill_null(pc.not_equal(cells.column(0), ""), False)
+    for column in cells.columns[1:]:
+        filled = pc.or_(filled, pc.fill_null(pc.not_equal(column, ""), False))
+    kept = cells.filter(filled)
+    return kept, _inner_gaps(filled)
+
+
+def _inner_gaps(filled: pa.ChunkedArray) -> int:
+    """Empty rows before the last filled one; those after it are no rows at all."""
+    flags = filled.to_pylist()
+    while flags and not flags[-1]:
+        flags.pop()
+    return flags.count(False)
+
+
+def _with_header_guess(cells: pa.Table, choices: ReadingChoices) -> ReadingChoices:
+    if "header" not in choices.guessed:
+        return choices
+    sample = cells.slice(0, _SAMPLE).to_pylist()
+    header, sure = guess_header([Record(i, [text or "" for text in row.values()]) for i, row in enumerate(sample)])
+    notes = () if header else (Notice.of("no_header" if sure else "header_uncertain"),)
+    return replace(choices, header=header, notes=choices.notes + notes)

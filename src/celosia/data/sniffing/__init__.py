@@ -1,0 +1,179 @@
+"""How a source should be read, guessed from its bytes; every guess is named and can be overruled.
+
+Knows formats, encodings, delimiters, headers. Ignores roles and what the columns mean.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict, Unpack, cast
+
+from celosia.data.sniffing import _format
+from celosia.data.sniffing._dialect import (
+    DELIMITERS,
+    count_decimals,
+    first_records,
+    guess_decimal,
+    guess_delimiter,
+    guess_quote,
+)
+from celosia.data.sniffing._encoding import (
+    Sample,
+    destroyed_accents,
+    guess_encoding,
+    known_encoding,
+    take_sample,
+)
+from celosia.data.sniffing._format import FORMATS, format_of
+from celosia.data.sniffing._header import guess_header, looks_like_data
+from celosia.data.sniffing._records import Record, records
+from celosia.errors import EmptyFile, ValueOutOfRange
+from celosia.model.sources import Notice, ReadingChoices
+
+__all__ = [
+    "FORMATS",
+    "Overrides",
+    "Record",
+    "apply_overrides",
+    "is_database_address",
+    "looks_like_data",
+    "records",
+    "sniff",
+]
+
+
+class Overrides(TypedDict, total=False):
+    """The choices a user may make by hand instead of leaving them to be guessed."""
+
+    format: str
+    encoding: str
+    delimiter: str
+    quote: str
+    header: bool
+    decimal: str
+    sheet: str
+    table: str
+    drop: Sequence[str]
+    rename_duplicates: bool
+
+
+_FIELD_OF = {"drop": "dropped", "table": "sheet"}
+_GUESSED = ("encoding", "delimiter", "quote", "header", "decimal")
+
+
+def sniff(path: str | Path, **overrides: Unpack[Overrides]) -> ReadingChoices:
+    """How to read a source; what the caller chose stands, the rest is guessed and listed as such."""
+    if is_database_address(path):
+        return apply_overrides(ReadingChoices(format=_format.POSTGRESQL), **overrides)
+    chosen = _checked(overrides)
+    file = Path(path)
+    found = str(chosen.get("format") or format_of(file))
+    guessed = ("format", "header") if found in _format.WORKBOOKS else ("format",)
+    start = ReadingChoices(format=found, guessed=guessed)
+    if found != _format.CSV:
+        return _with(start, chosen)
+    return _sniff_text(file, _with(start, chosen), frozenset(chosen))
+
+
+def is_database_address(source: object) -> bool:
+    """Whether a source is the address of a PostgreSQL database."""
+    return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
+
+
+def apply_overrides(choices: ReadingChoices, **overrides: Unpack[Overrides]) -> ReadingChoices:
+    """The choices with those the caller makes by hand."""
+    return _with(choices, _checked(overrides))
+
+
+def _with(choices: ReadingChoices, chosen: dict[str, object]) -> ReadingChoices:
+    left = tuple(name for name in choices.guessed if name not in chosen)
+    return replace(choices, **(chosen | {"guessed": left}))  # type: ignore[arg-type]
+
+
+def _checked(overrides: Overrides) -> dict[str, object]:
+    unknown = set(overrides) - set(Overrides.__annotations__)
+    if unknown:
+        raise TypeError(f"unknown reading choices: {sorted(unknown)}")
+    chosen = {_FIELD_OF.get(name, name): value for name, value in overrides.items() if value is not None}
+    if "encoding" in chosen:
+        chosen["encoding"] = known_encoding(str(chosen["encoding"]))
+    if "dropped" in chosen:
+        chosen["dropped"] = tuple(cast(Sequence[str], chosen["dropped"]))
+    _one_of(chosen, "format", FORMATS)
+    _one_of(chosen, "decimal", (".", ","))
+    _one_character(chosen, "delimiter", empty=False)
+    _one_character(chosen, "quote", empty=True)
+    return chosen
+
+
+def _one_of(chosen: dict[str, object], name: str, allowed: Sequence[str]) -> None:
+    if name in chosen and chosen[name] not in allowed:
+        raise ValueOutOfRange(parameter=name, given=str(chosen[name]), allowed=" ".join(allowed))
+
+
+def _one_character(chosen: dict[str, object], name: str, empty: bool) -> None:
+    if name not in chosen:
+        return
+    given = str(chosen[name])
+    sound = (len(given) == 1 and given.isascii() and given not in "\r\n\0 ") or (empty and given == "")
+    if not sound:
+        raise ValueOutOfRange(parameter=name, given=given, allowed=" ".join((*DELIMITERS[:2], "\\t", "|")))
+
+
+def _sniff_text(path: Path, choices: ReadingChoices, chosen: frozenset[str]) -> ReadingChoices:
+    sample = take_sample(path)
+    guesses = {name for name in _GUESSED if name not in chosen}
+    if "encoding" in guesses:
+        choices = replace(choices, encoding=guess_encoding(sample))
+    if not choices.encoding.startswith("utf-16"):
+        _format.refuse_binary(path, sample.prefix)
+    text = _decoded(sample, choices.encoding)
+    if not text.strip():
+        raise EmptyFile(path=str(path))
+    if "quote" in guesses:
+        choices = replace(choices, quote=guess_quote(text))
+    if "delimiter" in guesses:
+        choices = replace(choices, delimiter=guess_delimiter(text, choices.quote, sample.whole))
+    choices = _sniff_columns(text, sample, choices, guesses)
+    order = tuple(name for name in ("format", *_GUESSED) if name in guesses or name in choices.guessed)
+    return replace(choices, guessed=order, notes=_notes(sample, choices, guesses))
+
+
+def _decoded(sample: Sample, encoding: str) -> str:
+    stream = io.TextIOWrapper(io.BytesIO(sample.prefix), encoding, errors="replace", newline="")
+    return stream.read()
+
+
+def _sniff_columns(text: str, sample: Sample, choices: ReadingChoices, guesses: set[str]) -> ReadingChoices:
+    found = first_records(text, choices.delimiter, choices.quote, sample.whole)
+    rows = [record.fields for record in found]
+    if "decimal" in guesses:
+        choices = replace(choices, decimal=guess_decimal(rows))
+    notes: tuple[Notice, ...] = ()
+    if "header" in guesses:
+        header, sure = guess_header(found)
+        choices = replace(choices, header=header)
+        notes = _header_notes(header, sure)
+    elif choices.header and any(looks_like_data(cell) for cell in rows[0]):
+        notes = (Notice.of("header_looks_like_data"),)
+    if min(count_decimals(rows)) > 0:
+        notes += (Notice.of("decimal_mixed", decimal=choices.decimal),)
+    return replace(choices, notes=notes)
+
+
+def _header_notes(header: bool, sure: bool) -> tuple[Notice, ...]:
+    if header:
+        return ()
+    return (Notice.of("no_header" if sure else "header_uncertain"),)
+
+
+def _notes(sample: Sample, choices: ReadingChoices, guesses: set[str]) -> tuple[Notice, ...]:
+    notes = choices.notes
+    if "encoding" in guesses and choices.encoding != "utf-8":
+        notes = (Notice.of("encoding", encoding=choices.encoding), *notes)
+    if choices.encoding.startswith("utf-8") and any(map(destroyed_accents, sample.blocks)):
+        notes += (Notice.of("destroyed_accents"),)
+    return notes

@@ -1,0 +1,129 @@
+"""Which encoding a text file is in, judged by its bytes.
+
+Knows the encodings that Latin American offices really send. Ignores delimiters and columns.
+windows-1252 and latin-1 differ only in the bytes 0x80–0x9F: control characters in one, quotes, dashes and the
+euro sign in the other. Files saved by DOS and old Mac programs are told by the characters they would turn into.
+"""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from celosia.data.files import reading_from
+from celosia.errors import ValueOutOfRange
+
+UTF8, UTF8_MARK, UTF16 = "utf-8", "utf-8-sig", "utf-16"
+LATIN1, WINDOWS = "latin-1", "windows-1252"
+PREFIX = 1 << 20
+_SPREAD_BLOCKS, _SPREAD_SIZE = 16, 1 << 16
+_SINGLE_BYTE = (WINDOWS, "cp850", "mac-roman")
+_ALIASES = {"iso8859-1": LATIN1, "cp1252": WINDOWS, "utf-8": UTF8, "utf-8-sig": UTF8_MARK, "mac-roman": "mac-roman"}
+_LETTERS = frozenset("áéíóúüñÁÉÍÓÚÜÑàèìòùâêîôûãõçÀÈÌÒÙÂÊÎÔÛÃÕÇ")
+_SIGNS = frozenset("ºª°¿¡«»“”‘’–—…€·´")
+_C1 = bytes(range(0x80, 0xA0))
+_ASCII = bytes(range(0x80))
+REPLACEMENT = "\ufffd".encode()
+MOJIBAKE = "Ã".encode() + b"\xc2"  # «Ã» and the lead byte of what was «á», «é», «ñ»… before it was encoded twice
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The start of a file and some blocks of the rest, cut at line ends."""
+
+    prefix: bytes
+    others: tuple[bytes, ...]
+    whole: bool  # whether the prefix is the whole file
+
+    @property
+    def blocks(self) -> tuple[bytes, ...]:
+        """All blocks."""
+        return (self.prefix, *self.others)
+
+
+def take_sample(path: Path) -> Sample:
+    """A bounded sample of a file."""
+    with reading_from(path), path.open("rb") as stream:
+        prefix = stream.read(PREFIX)
+        size = stream.seek(0, 2)
+        if size <= PREFIX:
+            return Sample(prefix, (), True)
+        step = max((size - PREFIX) // _SPREAD_BLOCKS, 1)
+        others = []
+        for start in range(PREFIX, size, step):
+            stream.seek(start)
+            others.append(_whole_lines(stream.read(_SPREAD_SIZE)))
+    return Sample(prefix, tuple(others), False)
+
+
+def _whole_lines(block: bytes) -> bytes:
+    first, last = block.find(b"\n"), block.rfind(b"\n")
+    return block[first + 1 : last + 1] if 0 <= first < last else b""
+
+
+def known_encoding(name: str) -> str:
+    """The name we use for an encoding, or an error that names those we know."""
+    try:
+        found = codecs.lookup(name)
+    except LookupError:
+        found = None
+    if found is None or not getattr(found, "_is_text_encoding", True):
+        allowed = ", ".join((UTF8, UTF8_MARK, UTF16, LATIN1, *_SINGLE_BYTE))
+        raise ValueOutOfRange(parameter="encoding", given=name, allowed=allowed)
+    return _ALIASES.get(found.name, found.name)
+
+
+def guess_encoding(sample: Sample) -> str:
+    """The encoding a sample speaks for."""
+    if sample.prefix.startswith(codecs.BOM_UTF8):
+        return UTF8_MARK
+    if sample.prefix.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return UTF16
+    if all(is_utf8(block, cut=not sample.whole) for block in sample.blocks):
+        return UTF8
+    return guess_single_byte(b"".join(sample.blocks))
+
+
+def is_utf8(block: bytes, cut: bool) -> bool:
+    """Whether a block is UTF-8; a cut one may end inside a character."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(block, not cut)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def guess_single_byte(data: bytes) -> str:
+    """latin-1, windows-1252, DOS or Mac, by how plausible the accented characters come out."""
+    high = data.translate(None, _ASCII)
+    if not has_c1(high):
+        plausible = _plausibility(data, LATIN1) >= 0
+        return LATIN1 if plausible else max((LATIN1, *_SINGLE_BYTE[1:]), key=lambda name: _plausibility(data, name))
+    return max(_SINGLE_BYTE, key=lambda name: _plausibility(data, name))
+
+
+def has_c1(data: bytes) -> bool:
+    """Whether bytes 0x80–0x9F occur: in latin-1 they would be control characters."""
+    return len(data.translate(None, _C1)) != len(data)
+
+
+def _plausibility(data: bytes, encoding: str) -> int:
+    text = data.translate(None, _ASCII).decode(encoding, "replace")
+    return sum(_weight(character) for character in text)
+
+
+def _weight(character: str) -> int:
+    if character in _LETTERS:
+        return 3
+    if character in _SIGNS:
+        return 1
+    if character == "\ufffd" or unicodedata.category(character) == "Cc":
+        return -6
+    return -2
+
+
+def destroyed_accents(block: bytes) -> bool:
+    """Whether characters were lost before the file reached us: U+FFFD, or accents encoded twice."""
+    return REPLACEMENT in block or MOJIBAKE in block

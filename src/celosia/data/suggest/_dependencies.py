@@ -1,0 +1,84 @@
+"""Which column determines which: exact and near functional dependencies.
+
+Knows numbers of distinct values and of distinct pairs, which any engine counts; a determines b when the pairs (a, b)
+are as many as the values of a. Ignores cells. Masking b is vain while a is published (X7: region and comuna, age and
+year of birth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+PairCounter = Callable[[int, int], int]
+_KEY = 0.95  # a column with so many distinct values per row determines everything, trivially
+_BY_CHANCE = 0.1  # a near dependency leaves at most this share of the pairs that independence would bring
+
+
+class Dependency(NamedTuple):
+    """`determinant` gives `dependent`; share 1.0 when it always does."""
+
+    determinant: str
+    dependent: str
+    share: float
+
+
+def dependencies(
+    names: Sequence[str],
+    distinct: Sequence[int],
+    rows: int,
+    pairs: PairCounter,
+    *,
+    separations: Sequence[float] | None = None,
+    least: float = 0.95,
+) -> list[Dependency]:
+    """Dependencies whose share (values of a / pairs a, b) is at least `least`; keys and constants left out.
+
+    `pairs(i, j)` is asked once for each unordered pair of columns that can depend on one another.
+    """
+    counted: dict[tuple[int, int], int] = {}
+    found = []
+    for a, b in _candidates(distinct, rows, least):
+        pair = (min(a, b), max(a, b))
+        if pair not in counted:
+            counted[pair] = pairs(*pair)
+        share = distinct[a] / counted[pair]
+        expected = _pairs_by_chance(distinct[a], rows, separations[b] if separations else 0.5)
+        if share >= least and expected >= 1 and counted[pair] - distinct[a] <= _BY_CHANCE * expected:
+            found.append(Dependency(names[a], names[b], share))
+    return found
+
+
+def dependencies_of_codes(names: Sequence[str], codes: NDArray[np.integer], *, least: float = 0.95) -> list[Dependency]:
+    """Dependencies between the columns of a matrix of integer codes (rows × columns)."""
+    if not codes.size:
+        return []
+    counts = [np.unique(column, return_counts=True)[1] for column in codes.T]
+    rows = codes.shape[0]
+    separations = [1 - float((n * (n - 1.0)).sum()) / max(rows * (rows - 1), 1) for n in counts]
+    wide = codes.astype(np.int64)
+
+    def pairs(a: int, b: int) -> int:
+        return int(np.unique(wide[:, a] * (int(wide[:, b].max()) + 1) + wide[:, b]).size)
+
+    return dependencies(names, [n.size for n in counts], rows, pairs, separations=separations, least=least)
+
+
+def _candidates(distinct: Sequence[int], rows: int, least: float) -> list[tuple[int, int]]:
+    """Ordered pairs worth counting: a is no key, b no constant, and b has few enough values to follow from a."""
+    usable = [i for i, n in enumerate(distinct) if n > 1]
+    return [
+        (a, b)
+        for a in usable
+        for b in usable
+        if a != b and distinct[a] < _KEY * rows and distinct[b] * least <= distinct[a]
+    ]
+
+
+def _pairs_by_chance(values: int, rows: int, separation: float) -> float:
+    """Pairs beyond one per value that independent columns would show, at the least."""
+    repeats = rows / values - 1
+    return float(values * (1 - (1 - separation) ** repeats))

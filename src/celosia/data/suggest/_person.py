@@ -1,0 +1,29 @@
+"""Which column tells one person from another: the unit in which k is counted (DESIGN §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celosia.data.suggest._facts import ColumnFacts
+from celosia.data.suggest._judge import judge
+from celosia.data.suggest._shape import shape_of
+
+# In the order of trust: a column that says it is the person's key, national numbers, then whatever else repeats.
+_TOPICS = ("person_key", "run", "cedula", "dni", "document", "clinical_record", "pseudonym")
+_LEAST_FILLED = 0.5
+
+
+def person_key(columns: Sequence[ColumnFacts]) -> str | None:
+    """The column that stands for the person, or None; a column that is mostly missing does not."""
+    findings = judge([shape_of(facts) for facts in columns])
+    topics = {
+        finding.topic.name: facts.name
+        for facts, finding in zip(reversed(columns), reversed(findings), strict=True)
+        if finding is not None and _filled(facts) >= _LEAST_FILLED
+    }
+    return next((topics[topic] for topic in _TOPICS if topic in topics), None)
+
+
+def _filled(facts: ColumnFacts) -> float:
+    missing = sum(int(count) for value, count in zip(facts.values, facts.counts, strict=True) if value == "")
+    return 1 - missing / facts.rows if facts.rows else 0.0

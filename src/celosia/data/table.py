@@ -1,0 +1,254 @@
+"""A table as the algorithms may see it: about ten operations over Ibis, the same on every engine.
+
+Knows text columns c0…cn without NULL and their names outside. Ignores files, roles and policies.
+Results never depend on an engine's row order, hashes or collation: vocabularies are sorted by code point,
+tuples by their codes (DESIGN §4, rules 6 and 8).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from celosia.data._columns import decoded, encoded, integers, plain_array, ranks
+from celosia.data._numbers import Numbers, read_numbers
+from celosia.data.engines import Engine
+from celosia.data.engines._base import Expression
+from celosia.model.schema import Schema
+from celosia.model.values import MISSING, SUPPRESSED
+from celosia.tuples import Persons, Tuples, pack_keys
+
+_ROWS, _PERSON, _ORDINAL, _TUPLE = "rows", "person", "ordinal", "tuple_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """The distinct values of a column in code-point order, and how many rows hold each."""
+
+    values: pa.Array
+    counts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rank:
+    """A hidden integer column whose order is that of some columns together, by code point."""
+
+    inside: str
+    covers: tuple[str, ...]
+
+
+class Table:
+    """Rows on an engine; every operation gives counts, arrays or a new Table."""
+
+    def __init__(self, engine: Engine, expression: Expression, names: Sequence[str], ranks: Sequence[_Rank] = ()):
+        self._engine = engine
+        self._expression = expression
+        self.schema = Schema(tuple(names))
+        self._ranks = tuple(ranks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The user's column names."""
+        return self.schema.names
+
+    def count_rows(self) -> int:
+        """Number of rows."""
+        result = self._engine.fetch(self._expression.aggregate(rows=self._expression.count()))
+        return int(result.column(0)[0].as_py())
+
+    def select(self, names: Sequence[str]) -> Table:
+        """The table with these columns only."""
+        chosen = self.schema.chosen(names, "select")
+        kept = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
+        columns = self._numbered(chosen) | {rank.inside: self._expression[rank.inside] for rank in kept}
+        return Table(self._engine, self._expression.select(**columns), chosen, kept)
+
+    def with_missing(self, markers: Mapping[str, Sequence[str]]) -> Table:
+        """The table with each column's declared markers read as missing."""
+        changed = {
+            name: self._column(name).isin(list(texts)).ifelse(MISSING, self._column(name))
+            for name, texts in markers.items()
+            if texts
+        }
+        return self._replaced(self._expression, changed) if changed else self
+
+    def where(self, name: str, values: Sequence[str]) -> Table:
+        """The rows that hold one of the values."""
+        rows = self._expression.filter(self._column(name).isin(list(values)))
+        return Table(self._engine, rows, self.names, self._ranks)
+
+    def map_values(self, name: str, mapping: Mapping[str, str]) -> Table:
+        """The table with a column's values replaced as the mapping says; others stay."""
+        if not mapping:
+            return self
+        old, new = list(mapping.keys()), list(mapping.values())
+        uploaded = self._engine.upload(pa.table({"k0": pa.array(old), "p0": pa.array(new)}))
+        joined = self._expression.left_join(uploaded, self._column(name) == uploaded["k0"])
+        return self._replaced(joined, {name: joined["p0"].fill_null(joined[self.schema.inside(name)])})
+
+    def recode(
+        self,
+        tuples: Tuples,
+        published: Sequence[NDArray[np.integer]],
+        vocabularies: Sequence[Sequence[str]],
+        masks: Mapping[str, NDArray[np.bool_]] | None = None,
+        dropped: NDArray[np.bool_] | None = None,
+    ) -> Table:
+        """The table with each combination replaced by its published one: one join, any size.
+
+        `published` holds for each column the new code of every tuple, into that column's vocabulary; `masks` says
+        for which tuples another column becomes `*`, `dropped` whose rows leave altogether.
+        A combination that the tuple table does not know is suppressed: nothing passes unjudged.
+        """
+        inside = f"r{1 + max((int(rank.inside[1:]) for rank in self._ranks), default=-1)}"
+        upload, fallback = _recoding(tuples, published, vocabularies)
+        starred = dict(masks or {})
+        for i, mask in enumerate(starred.values()):
+            upload = upload.append_column(f"m{i}", pa.array(mask))
+        known = self._engine.upload(upload if dropped is None else upload.append_column("gone", pa.array(dropped)))
+        keys = [self._column(name) == known[f"k{i}"] for i, name in enumerate(tuples.names)]
+        joined = self._expression.left_join(known, keys)
+        if dropped is not None:
+            joined = joined.filter(~joined["gone"].fill_null(True))
+        values = {name: joined[f"p{i}"].fill_null(SUPPRESSED) for i, name in enumerate(tuples.names)}
+        for i, name in enumerate(starred):
+            hidden = joined[f"m{i}"].fill_null(True)
+            values[name] = hidden.ifelse(SUPPRESSED, joined[self.schema.inside(name)])
+        ranked = joined.mutate(**{inside: joined["p_rank"].fill_null(fallback)})
+        return self._replaced(ranked, values, _Rank(inside, tuples.names))
+
+    def distinct_counts(self, names: Sequence[str] | None = None) -> dict[str, int]:
+        """Number of distinct values of each column, missing included."""
+        chosen = self.names if names is None else tuple(names)
+        sums = {f"n{i}": self._column(name).nunique() for i, name in enumerate(chosen)}
+        row = self._engine.fetch(self._expression.aggregate(**sums)).to_pylist()[0]
+        return {name: int(row[f"n{i}"]) for i, name in enumerate(chosen)}
+
+    def distinct_together(self, names: Sequence[str]) -> int:
+        """Number of distinct combinations of the columns."""
+        combined = self._expression.select(**self._numbered(names)).distinct()
+        return int(self._engine.fetch(combined.aggregate(rows=combined.count())).column(0)[0].as_py())
+
+    def frequencies(self, name: str, at_most: int | None = None) -> Frequencies:
+        """Rows behind each value; with `at_most`, of that many values spread evenly over the sorted ones."""
+        counted = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
+        if at_most is not None and (total := self.distinct_counts([name])[name]) > at_most:
+            counted = _spread_sample(counted, total, at_most)
+        result = self._engine.fetch(counted)
+        values = plain_array(result.column("value"))
+        order = pc.sort_indices(values)
+        return Frequencies(values.take(order), integers(result.column(_ROWS))[order.to_numpy()])
+
+    def numbers(self, name: str, decimal: str = ".", unknown: Collection[str] = ()) -> Numbers:
+        """The distinct numbers of a column, ascending, with their rows; other kinds of cell are counted."""
+        found = self.frequencies(name)
+        return read_numbers(found.values, found.counts, decimal, unknown)
+
+    def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
+        """Distinct combinations of the columns with their rows and, given a key, the persons behind."""
+        chosen = self.schema.chosen(names, "tuples")
+        columns = self._numbered(chosen)
+        counted = self._engine.fetch(
+            self._expression.group_by(**columns).aggregate(**{_ROWS: self._expression.count()})
+        )
+        codes, vocabularies = encoded([counted.column(f"c{i}") for i in range(len(chosen))])
+        order = np.argsort(pack_keys(codes, [len(v) for v in vocabularies]), kind="stable")
+        codes, rows = codes[order], integers(counted.column(_ROWS))[order]
+        persons = None if person is None else self._persons(columns, person, codes, vocabularies)
+        return Tuples(chosen, tuple(tuple(v.to_pylist()) for v in vocabularies), codes, rows, persons)
+
+    def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
+        """Rows in batches of text columns, in the engine's order: for files made on one engine only."""
+        chosen = self.names if names is None else tuple(names)
+        return self._engine.stream(self._expression.select(**self._numbered(chosen)), batch_rows)
+
+    def ordered_batches(
+        self, names: Sequence[str] | None = None, batch_rows: int = 100_000, along: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows in an order made by the values of these columns alone: the same on every engine.
+
+        Recoded columns come first, by the rank of the published combination, then the others by code point.
+        A rank that covers a column not asked for is not used: it would publish an order nobody can see.
+        Columns that come `along` stand after the others and say nothing about the order.
+        """
+        chosen = self.names if names is None else self.schema.chosen(names, "columns")
+        used = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
+        covered = {name for rank in used for name in rank.covers}
+        columns = self._numbered((*chosen, *along)) | {rank.inside: self._expression[rank.inside] for rank in used}
+        rows = self._expression.select(**columns)
+        rest = [f"c{i}" for i, name in enumerate(chosen) if name not in covered]
+        ordered = rows.order_by([rank.inside for rank in used] + rest)
+        return self._engine.stream(ordered.select(*[f"c{i}" for i in range(len(chosen) + len(along))]), batch_rows)
+
+    def _column(self, name: str) -> Expression:
+        return self._expression[self.schema.inside(name)]
+
+    def _numbered(self, names: Sequence[str]) -> dict[str, Expression]:
+        return {f"c{i}": self._column(name) for i, name in enumerate(names)}
+
+    def _replaced(self, rows: Expression, values: Mapping[str, Expression], rank: _Rank | None = None) -> Table:
+        """The table with some columns replaced; a rank over a replaced column no longer holds."""
+        kept = [r for r in self._ranks if not set(r.covers) & set(values)] + ([rank] if rank else [])
+        columns = {self.schema.inside(n): values.get(n, rows[self.schema.inside(n)]) for n in self.names}
+        hidden = {r.inside: rows[r.inside] for r in kept}
+        return Table(self._engine, rows.select(**columns, **hidden), self.names, kept)
+
+    def _persons(
+        self,
+        columns: Mapping[str, Expression],
+        person: str,
+        codes: NDArray[np.int32],
+        vocabularies: Sequence[pa.Array],
+    ) -> Persons:
+        """Settled persons and the incidence of the others, made inside the engine.
+
+        Each row gets the number of its tuple, and each person the first and last of theirs: equal for most.
+        """
+        texts = {f"k{i}": decoded(codes[:, i], v) for i, v in enumerate(vocabularies)}
+        known = self._engine.upload(pa.table(texts | {_TUPLE: pa.array(np.arange(len(codes)))}))
+        keys = [column == known[f"k{i}"] for i, column in enumerate(columns.values())]
+        rows = self._expression.mutate(**{_PERSON: self._column(person)})
+        located = rows.inner_join(known, keys).select(_PERSON, _TUPLE)
+        spans = located.group_by(_PERSON).aggregate(first=located[_TUPLE].min(), last=located[_TUPLE].max())
+        alone, scattered = (spans.filter(t(spans["first"], spans["last"])) for t in (operator.eq, operator.ne))
+        settled = self._engine.fetch(alone.group_by("first").aggregate(**{_ROWS: alone.count()}))
+        ordinals = scattered.select(_PERSON, **{_ORDINAL: ibis.row_number().over(order_by=scattered[_PERSON])})
+        pairs = located.inner_join(ordinals, _PERSON).select(_TUPLE, _ORDINAL).distinct()
+        return _incidence(settled, self._engine.fetch(pairs), len(codes))
+
+
+def _incidence(settled: pa.Table, pairs: pa.Table, n_tuples: int) -> Persons:
+    counts = np.zeros(n_tuples, np.int64)
+    counts[integers(settled.column("first"))] = integers(settled.column(_ROWS))
+    index, ordinal = integers(pairs.column(_TUPLE)), integers(pairs.column(_ORDINAL))
+    order = np.lexsort((ordinal, index))
+    total = int(counts.sum()) + int(ordinal.max(initial=-1)) + 1
+    return Persons(total, counts, index[order], ordinal[order])
+
+
+def _recoding(
+    tuples: Tuples, published: Sequence[NDArray[np.integer]], vocabularies: Sequence[Sequence[str]]
+) -> tuple[pa.Table, int]:
+    """The table that turns combinations into published ones, and the rank of the suppressed combination."""
+    extended = [(*vocabulary, SUPPRESSED) for vocabulary in vocabularies]
+    last = np.array([[len(vocabulary) for vocabulary in vocabularies]], np.int64)
+    order = ranks(np.concatenate([np.stack(published, axis=1).astype(np.int64), last]), extended)
+    columns = {f"k{i}": decoded(tuples.codes[:, i], v) for i, v in enumerate(tuples.vocabularies)}
+    columns |= {f"p{i}": decoded(codes, vocabularies[i]) for i, codes in enumerate(published)}
+    return pa.table(columns | {"p_rank": pa.array(order[:-1])}), int(order[-1])
+
+
+def _spread_sample(counted: Expression, total: int, at_most: int) -> Expression:
+    """`at_most` of `total` rows, evenly spaced in the order of their values."""
+    ranked = counted.mutate(rank=ibis.row_number().over(order_by=counted["value"]))
+    return ranked.filter((ranked["rank"] * at_most) % total < at_most).select("value", _ROWS)

@@ -1,0 +1,78 @@
+"""Our one CSV dialect: comma, LF, UTF-8 without mark, quotes only where they are needed.
+
+Knows Arrow text columns. Ignores files. The bytes depend on the cells alone, never on how they were batched.
+A field is quoted when it holds a comma, a quote or a line end, begins or ends with a blank, or is the only
+field of its row and empty (an empty line would be lost).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from celosia.errors import NullCharacter
+
+_SPECIAL = '[,"\\r\\n]|^\\s|\\s$|^\\x{FEFF}'
+_FORMULA = "^[=+\\-@\\t\\r]"
+_NUMBER = "^[+-]?(\\d+([.,]\\d*)?|[.,]\\d+)([eE][+-]?\\d+)?%?$"
+
+
+def encoded_header(names: Sequence[str]) -> bytes:
+    """The first line."""
+    columns = [pa.array([name], pa.string()) for name in names]
+    return bytes(encoded_rows(pa.record_batch(columns, names=list(names))))
+
+
+def encoded_rows(batch: pa.RecordBatch) -> memoryview:
+    """The lines of a batch of text columns."""
+    if batch.num_rows == 0:
+        return memoryview(b"")
+    alone = batch.num_columns == 1
+    fields = [quoted(column, alone) for column in batch.columns]
+    fields[-1] = pc.binary_join_element_wise(fields[-1], _text("\n"), _text(""))
+    lines = fields[0] if alone else pc.binary_join_element_wise(*fields, _text(","))
+    return _value_bytes(lines)
+
+
+def quoted(column: pa.Array, alone: bool = False) -> pa.LargeStringArray:
+    """Each cell as a field; missing (null) is empty."""
+    cells = pc.fill_null(pc.cast(column, pa.large_string()), "")
+    needs = pc.match_substring_regex(cells, _SPECIAL)
+    if alone:
+        needs = pc.or_(needs, pc.equal(cells, ""))
+    if not pc.any(needs).as_py():
+        return cells
+    doubled = pc.replace_substring(cells, '"', '""')
+    wrapped = pc.binary_join_element_wise(_text('"'), doubled, _text('"'), _text(""))
+    return pc.if_else(needs, wrapped, cells)
+
+
+def neutralised(column: pa.Array) -> pa.Array:
+    """Cells that a spreadsheet would run as a formula, with an apostrophe before them; plain numbers stay."""
+    starts = pc.match_substring_regex(column, _FORMULA)
+    formula = pc.and_(starts, pc.invert(pc.match_substring_regex(column, _NUMBER)))
+    if not pc.any(formula).as_py():
+        return column
+    marked = pc.binary_join_element_wise(pa.scalar("'", column.type), column, pa.scalar("", column.type))
+    return pc.if_else(formula, marked, column)
+
+
+def refuse_null_characters(batch: pa.RecordBatch, names: Sequence[str]) -> None:
+    """Refuses NUL characters by column name: no text format keeps them."""
+    for name, column in zip(names, batch.columns, strict=True):
+        count = pc.sum(pc.match_substring(column, "\x00")).as_py() or 0
+        if count:
+            raise NullCharacter(variable=name, count=count)
+
+
+def _text(value: str) -> pa.LargeStringScalar:
+    return pa.scalar(value, pa.large_string())
+
+
+def _value_bytes(lines: pa.LargeStringArray) -> memoryview:
+    """The bytes of all values one after another."""
+    _, offsets, values = lines.buffers()
+    starts = memoryview(offsets).cast("q")
+    return memoryview(values)[starts[lines.offset] : starts[lines.offset + len(lines)]]

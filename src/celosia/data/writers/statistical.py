@@ -1,0 +1,105 @@
+"""The SPSS and Stata writers: labels kept, codes as text unless a column is asked to be a number.
+
+Knows pyreadstat, which takes a Polars frame. Ignores what the columns mean. The whole table is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from celosia import messages
+from celosia.data.files import PRIVATE_FILE, replacing
+from celosia.errors import MissingExtra, NumberExpected, UnwritableNames
+from celosia.model.sources import ColumnLabels
+
+Labels = Mapping[str, ColumnLabels]
+
+
+def write_sav(
+    batches: Iterable[pa.RecordBatch],
+    names: Sequence[str],
+    path: Path,
+    labels: Labels | None = None,
+    numeric: Collection[str] = (),
+    mode: int = PRIVATE_FILE,
+) -> int:
+    """Writes an SPSS file; says how many rows."""
+    return _write("write_sav", batches, names, path, labels or {}, numeric, mode)
+
+
+def write_dta(
+    batches: Iterable[pa.RecordBatch],
+    names: Sequence[str],
+    path: Path,
+    labels: Labels | None = None,
+    numeric: Collection[str] = (),
+    mode: int = PRIVATE_FILE,
+) -> int:
+    """Writes a Stata file; value labels only of numeric columns, which is all Stata knows."""
+    held = labels or {}
+    kept = {name: _for_stata(own, name in numeric) for name, own in held.items()}
+    return _write("write_dta", batches, names, path, kept, numeric, mode)
+
+
+def _for_stata(labels: ColumnLabels, numeric: bool) -> ColumnLabels:
+    return labels if numeric else ColumnLabels(label=labels.label)
+
+
+def _write(
+    writer: str,
+    batches: Iterable[pa.RecordBatch],
+    names: Sequence[str],
+    path: Path,
+    labels: Labels,
+    numeric: Collection[str],
+    mode: int,
+) -> int:
+    library, polars = _libraries()
+    schema = pa.schema([(name, pa.string()) for name in names])
+    pieces = [pa.record_batch([c.cast(pa.string()) for c in batch.columns], schema=schema) for batch in batches]
+    table = pa.Table.from_batches(pieces, schema)
+    columns = [_typed(table.column(i), name, name in numeric) for i, name in enumerate(names)]
+    frame = polars.from_arrow(pa.table(columns, names=list(names)))
+    codes = {name: _codes(held, name in numeric) for name, held in labels.items() if held.values and name in names}
+    with replacing(path, mode) as draft:
+        try:
+            getattr(library, writer)(
+                frame,
+                str(draft),
+                column_labels={name: held.label for name, held in labels.items() if held.label},
+                variable_value_labels=codes,
+            )
+        except library.PyreadstatError:
+            raise UnwritableNames(path=str(path)) from None
+    return table.num_rows
+
+
+def _libraries() -> tuple[Any, Any]:
+    try:
+        import polars
+        import pyreadstat
+    except ImportError:
+        raise MissingExtra(feature=messages.text("reading.features.statistical"), extra="office") from None
+    return pyreadstat, polars
+
+
+def _typed(column: pa.ChunkedArray, name: str, numeric: bool) -> pa.ChunkedArray:
+    """Text as it is, or numbers where asked; missing is null in both."""
+    filled = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    if not numeric:
+        return pc.fill_null(filled, "")
+    readable = pc.match_substring_regex(filled, r"^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$")
+    wrong = pc.sum(pc.invert(readable)).as_py() or 0
+    if wrong:
+        raise NumberExpected(variable=name, count=wrong)
+    return pc.cast(filled, pa.float64())
+
+
+def _codes(labels: ColumnLabels, numeric: bool) -> dict[Any, str]:
+    convert: Callable[[str], Any] = float if numeric else str
+    return {convert(code): text for code, text in labels.values}

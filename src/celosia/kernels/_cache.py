@@ -1,0 +1,63 @@
+"""Where compiled kernels are kept: a folder of the user's own, mode 0700, or nowhere.
+
+numba's cache is read back as code, so a folder that others may write would let them run theirs (DESIGN §4,
+rule 10). A folder named by NUMBA_CACHE_DIR is honoured when it is as private as our own.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+
+@cache
+def cache_folder() -> Path | None:
+    """The private folder of this process's compiled kernels; None when none can be had."""
+    return choose_folder(os.environ, Path.home())
+
+
+def choose_folder(environment: Mapping[str, str], home: Path) -> Path | None:
+    """The first folder among the user's choice and our own that is private and writable."""
+    named = environment.get("NUMBA_CACHE_DIR")
+    if named and is_private(Path(named)):
+        return Path(named)
+    ours = _base(environment, home) / "celosia" / f"numba-{version('numba')}"
+    return ours if _make(ours) else None
+
+
+def is_private(folder: Path) -> bool:
+    """Whether a folder exists, is ours, is no link, and nobody else may write or read it."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISDIR(found.st_mode) or not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    if sys.platform == "win32":  # the profile folder's own access list protects it there
+        return True
+    return found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) & 0o077 == 0
+
+
+def _base(environment: Mapping[str, str], home: Path) -> Path:
+    if sys.platform == "win32":
+        return Path(environment.get("LOCALAPPDATA", str(home / "AppData" / "Local")))
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches"
+    return Path(environment.get("XDG_CACHE_HOME", str(home / ".cache")))
+
+
+def _make(folder: Path) -> bool:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not folder.is_symlink():
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.stat().st_uid == getattr(os, "getuid", lambda: folder.stat().st_uid)():
+                folder.chmod(0o700)
+    except OSError:
+        return False
+    return is_private(folder)

@@ -1,0 +1,36 @@
+"""The one door to numba: every kernel is declared with `compiled`.
+
+No fast-math and no parallel reductions: the same arrays give the same bits on every run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from celosia.kernels._cache import cache_folder
+
+_folder = cache_folder()
+if _folder is not None and "numba" not in sys.modules:
+    os.environ["NUMBA_CACHE_DIR"] = str(_folder)
+
+import numba  # noqa: E402  (the cache folder is chosen first)
+
+KERNELS: list[Any] = []
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile on first call, without the interpreter lock, kept in the private folder."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_folder or "")
+    kernel = numba.njit(cache=_folder is not None, nogil=True)(function)
+    numba.config.CACHE_DIR = before
+    KERNELS.append(kernel)
+    return kernel
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """A small helper compiled into the kernels that call it."""
+    return numba.njit(inline="always")(function)

@@ -1,0 +1,109 @@
+"""Compile everything once, at set-up, with a message; not in front of a surprised user.
+
+Each kernel is called on two tiny tables with the types a search uses. A mark in the cache folder, named after the
+digest of the kernels' own text, says that this was done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from celosia.kernels._cache import cache_folder
+
+Progress = Callable[[int, int], None]
+_done = False
+
+
+def is_warm() -> bool:
+    """Whether the kernels are compiled: in this process, or kept from an earlier one."""
+    folder = cache_folder()
+    return _done or (folder is not None and (folder / _mark()).exists())
+
+
+def warm_up(progress: Progress | None = None) -> None:
+    """Compile every kernel that a search needs; `progress(done, total)` is told after each."""
+    global _done
+    calls = list(_calls())
+    for number, (kernel, arguments) in enumerate(calls, start=1):
+        kernel(*arguments)
+        if progress is not None:
+            progress(number, len(calls))
+    _done = True
+    folder = cache_folder()
+    if folder is not None:
+        (folder / _mark()).touch(mode=0o600)
+
+
+def _mark() -> str:
+    digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()} {platform.node()}".encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return f"warm-{digest.hexdigest()[:16]}"
+
+
+def _calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    yield from _roll_up_calls()
+    yield from _judge_calls()
+    yield from _lattice_calls()
+
+
+def _words(*values: int) -> Any:
+    return np.array(values, np.uint64)
+
+
+def _longs(*values: int) -> Any:
+    return np.array(values, np.int64)
+
+
+def _roll_up_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    from celosia.kernels import rollup
+
+    keys, rows, label = _words(0, 1), _longs(1, 1), np.zeros(2, np.int32)
+    places = (_longs(0), _words(0), _words(1))
+    slots = (np.zeros(64, np.int64), 1)
+    codes, leading = np.zeros((2, 1), np.int32), np.zeros((1, 1, 2), np.int64)
+    lists = (_longs(0, 1, 2), np.zeros(2, np.int32), rows)
+    yield rollup.roll_direct, (keys, rows, np.zeros(2, np.int32), *places, _longs(1), 2, *slots)
+    yield rollup.roll_hash, (keys, rows, _words(0, 0), *places, 5, *slots)
+    yield rollup.roll_wide, (keys, rows, codes, leading, _longs(0), 5, *slots)
+    yield rollup.roll_values, (label, 1, *lists, 1, np.empty(0, np.int32))
+    yield rollup.roll_sets, (label, 1, keys)
+    yield rollup.roll_extremes, (label, 1, np.zeros(2, np.int32), np.zeros(2, np.int32))
+    yield rollup.roll_persons, (label, 1, rows, _longs(0, 1), _longs(0, 0))
+
+
+def _judge_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    from celosia.kernels import judge
+
+    alive, both = np.ones(1, bool), np.ones(2, bool)
+    entries = (_longs(0, 2), np.array([0, 1], np.int32), _longs(3, 1), alive)
+    yield judge.judge_distinct, (*entries, both, 3)
+    yield judge.judge_entropy, (*entries, both, 1.9)
+    yield judge.judge_recursive, (*entries, both, 2, 1, 1)
+    yield judge.judge_partitions, (*entries, _longs(0, 1)[None, :], _longs(2, 2)[None, :], 4, 1, 10)
+    yield judge.judge_ordered, (*entries, _longs(0, 1), _longs(2, 2), 4, 1, 10)
+    yield judge.judge_shares, (*entries, _longs(1, 1), 2)
+    yield judge.judge_share_range, (*entries, np.zeros(2), np.full(2, 0.5))
+
+
+def _lattice_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    from celosia.kernels import lattice
+
+    table = (_words(0, 1), _longs(1, 1), np.zeros(2, bool))
+    tail = (_longs(0), _words(0), _words(1), np.zeros((0, 1), np.int32), False)
+    weight, bound = np.zeros((1, 1, 2), np.int64), np.zeros(1)
+    yield lattice.suppressed_sums, (*table, weight, *tail)
+    yield lattice.suppressed_counts, (*table, weight, *tail)
+    yield lattice.class_totals, (_longs(1, 1), np.ones(2, bool), _longs(0, 0), 1)
+    yield lattice.raise_box, (bound, _longs(0), _longs(0), _longs(1), np.zeros((1, 1)))
+    yield lattice.least, (bound,)
+    yield lattice.climb, (bound, _longs(0), _longs(0), _longs(1), 1.0)
+    yield lattice.cheapest_rows, (np.zeros((1, 1, 2)), np.zeros((1, 1, 2)), np.ones((1, 1), np.int64), 1)
+    yield lattice.climb_beyond, (bound, np.zeros(1, bool), _longs(0), _longs(0), _longs(1), 1)
+    yield lattice.mark_box, (np.zeros(1, bool), _longs(0), _longs(0), _longs(1))

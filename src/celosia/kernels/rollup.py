@@ -1,0 +1,252 @@
+"""Roll-up: the classes of a node from the table of any finer node.
+
+Knows packed keys, counts and lookup tables. Ignores what the codes mean.
+A key is one 64-bit word with the codes of all variables, each code the smallest leaf of its group in
+depth-first order; so a table of classes is again a table of leaves, and one set of lookups serves any
+source. Where the codes need more than 64 bits, a key is the number of a row of `codes` and equal rows are
+found by comparing all columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from celosia.kernels._jit import compiled
+
+Array = Any
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@compiled
+def roll_direct(
+    keys: Array,
+    rows: Array,
+    dense: Array,
+    offset: Array,
+    shift: Array,
+    mask: Array,
+    stride: Array,
+    domain: int,
+    slot: Array,
+    start: int,
+) -> tuple[Array, Array, Array]:
+    """Class of each source tuple, a key and the rows of each class; classes are found by their address.
+
+    `slot` is never cleared: entries below `start` are from earlier calls and count as empty.
+    """
+    n = len(keys)
+    label = np.empty(n, np.int32)
+    room = min(n, domain)
+    out_keys = np.empty(room, np.uint64)
+    out_rows = np.empty(room, np.int64)
+    groups = len(offset)
+    found = 0
+    for i in range(n):
+        key = keys[i]
+        address = 0
+        for g in range(groups):
+            address += dense[offset[g] + np.int64((key >> shift[g]) & mask[g])] * stride[g]
+        c = slot[address] - start
+        if c < 0:
+            c = found
+            slot[address] = c + start
+            out_keys[c] = key
+            out_rows[c] = 0
+            found += 1
+        out_rows[c] += rows[i]
+        label[i] = c
+    return label, out_keys[:found].copy(), out_rows[:found].copy()
+
+
+@compiled
+def roll_hash(
+    keys: Array,
+    rows: Array,
+    leading: Array,
+    offset: Array,
+    shift: Array,
+    mask: Array,
+    bits: int,
+    slot: Array,
+    start: int,
+) -> tuple[Array, Array, Array]:
+    """As `roll_direct`, by open addressing with 2**bits slots, for domains too wide to address."""
+    n = len(keys)
+    last = (1 << bits) - 1
+    down = np.uint64(64 - bits)
+    label = np.empty(n, np.int32)
+    out_keys = np.empty(n, np.uint64)
+    out_rows = np.empty(n, np.int64)
+    groups = len(offset)
+    found = 0
+    for i in range(n):
+        key = keys[i]
+        coarse = np.uint64(0)
+        for g in range(groups):
+            coarse |= leading[offset[g] + np.int64((key >> shift[g]) & mask[g])]
+        mixed = coarse ^ (coarse >> np.uint64(31))
+        at = np.int64((mixed * _GOLDEN) >> down)
+        c = slot[at] - start
+        while c >= 0 and out_keys[c] != coarse:
+            at = (at + 1) & last
+            c = slot[at] - start
+        if c < 0:
+            c = found
+            slot[at] = c + start
+            out_keys[c] = coarse
+            out_rows[c] = 0
+            found += 1
+        out_rows[c] += rows[i]
+        label[i] = c
+    return label, out_keys[:found].copy(), out_rows[:found].copy()
+
+
+@compiled
+def roll_wide(
+    keys: Array,
+    rows: Array,
+    codes: Array,
+    leading: Array,
+    levels: Array,
+    bits: int,
+    slot: Array,
+    start: int,
+) -> tuple[Array, Array, Array]:
+    """As `roll_hash` for keys wider than a word: a key is a row of `codes`, compared column by column."""
+    n = len(keys)
+    last = (1 << bits) - 1
+    down = np.uint64(64 - bits)
+    label = np.empty(n, np.int32)
+    out_keys = np.empty(n, np.uint64)
+    out_rows = np.empty(n, np.int64)
+    width = codes.shape[1]
+    found = 0
+    for i in range(n):
+        here = np.int64(keys[i])
+        mixed = np.uint64(0)
+        for v in range(width):
+            mixed = (mixed ^ np.uint64(leading[v, levels[v], codes[here, v]])) * _GOLDEN
+            mixed ^= mixed >> np.uint64(29)
+        at = np.int64((mixed * _GOLDEN) >> down)
+        c = slot[at] - start
+        while c >= 0:
+            other = np.int64(out_keys[c])
+            v = 0
+            while v < width and leading[v, levels[v], codes[here, v]] == leading[v, levels[v], codes[other, v]]:
+                v += 1
+            if v == width:
+                break
+            at = (at + 1) & last
+            c = slot[at] - start
+        if c < 0:
+            c = found
+            slot[at] = c + start
+            out_keys[c] = keys[i]
+            out_rows[c] = 0
+            found += 1
+        out_rows[c] += rows[i]
+        label[i] = c
+    return label, out_keys[:found].copy(), out_rows[:found].copy()
+
+
+@compiled
+def roll_values(
+    label: Array, classes: int, offsets: Array, values: Array, counts: Array, n_values: int, where: Array
+) -> tuple[Array, Array, Array]:
+    """Counts of each value in each class, from those of the source tuples.
+
+    `where`, when as long as `values`, receives for each source entry the entry it went to.
+    """
+    start = np.zeros(classes + 1, np.int64)
+    for i in range(len(label)):
+        start[label[i] + 1] += 1
+    for c in range(classes):
+        start[c + 1] += start[c]
+    fill = start[:-1].copy()
+    order = np.empty(len(label), np.int32)
+    for i in range(len(label)):
+        order[fill[label[i]]] = i
+        fill[label[i]] += 1
+    place = np.full(n_values, -1, np.int64)
+    out_offsets = np.zeros(classes + 1, np.int64)
+    out_values = np.empty(len(values), np.int32)
+    out_counts = np.empty(len(values), np.int64)
+    follow = len(where) == len(values)
+    found = 0
+    for c in range(classes):
+        begin = found
+        for j in range(start[c], start[c + 1]):
+            i = order[j]
+            for e in range(offsets[i], offsets[i + 1]):
+                value = values[e]
+                p = place[value]
+                if p < begin:
+                    p = found
+                    place[value] = p
+                    out_values[p] = value
+                    out_counts[p] = 0
+                    found += 1
+                out_counts[p] += counts[e]
+                if follow:
+                    where[e] = p
+        out_offsets[c + 1] = found
+    return out_offsets, out_values[:found].copy(), out_counts[:found].copy()
+
+
+@compiled
+def roll_sets(label: Array, classes: int, sets: Array) -> Array:
+    """Union of small sets held as bits."""
+    out = np.zeros(classes, np.uint64)
+    for i in range(len(label)):
+        out[label[i]] |= sets[i]
+    return out
+
+
+@compiled
+def roll_extremes(label: Array, classes: int, low: Array, high: Array) -> tuple[Array, Array]:
+    """Smallest and largest value of each class: two differ exactly when at least two values occur."""
+    out_low = np.full(classes, np.iinfo(np.int32).max, np.int32)
+    out_high = np.full(classes, -1, np.int32)
+    for i in range(len(label)):
+        c = label[i]
+        out_low[c] = min(out_low[c], low[i])
+        out_high[c] = max(out_high[c], high[i])
+    return out_low, out_high
+
+
+@compiled
+def roll_persons(
+    label: Array, classes: int, settled: Array, index: Array, person: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Distinct persons of each class, and settled persons and incidence after the merge.
+
+    The incidence (tuple `index`, `person`) comes and leaves ordered by person.
+    """
+    out_settled = np.zeros(classes, np.int64)
+    for i in range(len(label)):
+        out_settled[label[i]] += settled[i]
+    stamp = np.full(classes, -1, np.int64)
+    out_index = np.empty(len(index), np.int64)
+    out_person = np.empty(len(index), np.int64)
+    found = 0
+    i = 0
+    while i < len(index):
+        who = person[i]
+        begin = found
+        while i < len(index) and person[i] == who:
+            c = label[index[i]]
+            if stamp[c] != who:
+                stamp[c] = who
+                out_index[found] = c
+                out_person[found] = who
+                found += 1
+            i += 1
+        if found - begin == 1:
+            out_settled[out_index[begin]] += 1
+            found = begin
+    counted = out_settled.copy()
+    for i in range(found):
+        counted[out_index[i]] += 1
+    return counted, out_settled, out_index[:found].copy(), out_person[:found].copy()

@@ -1,0 +1,123 @@
+"""Policy and plan: what must hold, and what will be done. Both are data.
+
+A plan holds no cell: it names a method and its parameters, so that running it on the same source gives the same
+release, and the figures it is expected to give, so that a run that differs is found out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+POLICY_FORMAT = "celosia/policy/1"
+PLAN_FORMAT = "celosia/plan/1"
+METHODS = ("full-domain", "recipe", "local", "cells")
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What must hold on the published file, and how much may be given up for it."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    criteria: tuple[Mapping[str, Any], ...]
+    limit: Fraction = Fraction(0)  # share of rows that may be suppressed
+    method: str = "full-domain"
+    order: tuple[str, ...] = ()  # recipe: which variable gives way first
+    metric: str = "loss"
+    mean: str = "geometric"
+    weights: Mapping[str, float] = field(default_factory=lambda: _NONE)
+    hierarchies: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NONE)
+    minimum: Mapping[str, int] = field(default_factory=lambda: _NONE)
+    maximum: Mapping[str, int] = field(default_factory=lambda: _NONE)
+    mask_sensitive: bool = False  # a class that cannot reach l keeps its rows and loses the value (M15)
+    suppressed: str = "keep"  # suppressed rows stay as `*`, or are dropped
+    reading: str = "own"  # cells: a masked cell is a category of its own, or matches everything
+    time_limit: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The policy as its versioned JSON; the limit as an exact fraction."""
+        return {
+            "format": POLICY_FORMAT,
+            "quasi": list(self.quasi),
+            "sensitive": list(self.sensitive),
+            "criteria": [dict(criterion) for criterion in self.criteria],
+            "limit": str(self.limit),
+            "method": self.method,
+            "order": list(self.order),
+            "metric": self.metric,
+            "mean": self.mean,
+            "weights": dict(self.weights),
+            "hierarchies": {name: dict(spec) for name, spec in self.hierarchies.items()},
+            "minimum": dict(self.minimum),
+            "maximum": dict(self.maximum),
+            "mask_sensitive": self.mask_sensitive,
+            "suppressed": self.suppressed,
+            "reading": self.reading,
+            "time_limit": self.time_limit,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One way to satisfy a policy on a source, with the figures it must give again when run."""
+
+    method: str
+    policy: Mapping[str, Any]
+    source: str  # digest of the source
+    dictionary: str  # digest of the dictionary it was made under
+    published: tuple[str, ...]  # columns that leave, in order
+    followers: Mapping[str, str]  # published columns that follow from another one: masked with it
+    levels: Mapping[str, int]  # full-domain: level of each variable
+    loss: float
+    loss_definition: str
+    suppressed_rows: int
+    suppressed_share: float
+    masked_sensitive: Mapping[str, int]  # rows whose sensitive value becomes `*`
+    classes: int
+    nodes: int
+    nodes_checked: int
+    optimal: bool
+    bound: float | None
+    notes: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as its versioned JSON."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {"format": PLAN_FORMAT} | {key: _plain(value) for key, value in values.items()}
+
+    @property
+    def digest(self) -> str:
+        """What an approval signs."""
+        return digest_of(self.as_dict())
+
+
+def plan_from(document: Mapping[str, Any]) -> Plan:
+    """A plan from its JSON; the caller has checked the format."""
+    values = {name: document[name] for name in Plan.__slots__}
+    return Plan(**values | {"published": tuple(document["published"])})
+
+
+def policy_from(document: Mapping[str, Any]) -> Policy:
+    """A policy from its JSON."""
+    values = {name: document[name] for name in Policy.__slots__}
+    tuples = {name: tuple(values[name]) for name in ("quasi", "sensitive", "criteria", "order")}
+    return Policy(**values | tuples | {"limit": Fraction(values["limit"])})
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    """Digest of a document in its canonical JSON."""
+    canonical = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(canonical.encode("utf-8")).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value

@@ -1,0 +1,157 @@
+"""The check on the written file: it is read again as anybody would read it, and measured against the policy.
+
+Knows the file, the policy, and — in the house — whose row each one is. What could not be measured has failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from celosia.data.engines import open_engine
+from celosia.data.readers import ingest
+from celosia.data.table import Table
+from celosia.model.plan import Plan, policy_from
+from celosia.model.values import is_masked
+from celosia.model.verdict import CheckReport, State, Verdict
+from celosia.risk.criteria import Classes, Criterion, Domain, criterion_from
+from celosia.solver import ClassCounter, domain_of
+from celosia.tuples import Tuples, person_counts
+
+PERSON = "celosia person"  # the private column beside the file's own; a blank keeps it apart from real names
+_BATCH = 100_000
+
+
+def check_file(
+    path: Path, plan: Plan, scratch: Path, order: Path | None, source: Mapping[str, Tuples], rows: int
+) -> CheckReport:
+    """Read a written file again and judge it; `source` gives the reference distributions, `order` the persons."""
+    policy = policy_from(plan.policy)
+    copy = scratch / "again.parquet"
+    again = ingest(path, copy, format="csv", encoding="utf-8", delimiter=",", quote='"', header=True, decimal=".")
+    names = again.names
+    if order is not None:
+        copy, names = _with_persons(copy, order, scratch / "persons.parquet"), (*names, PERSON)
+    criteria = [criterion_from(data) for data in policy.criteria]
+    with contextlib.closing(open_engine(None, scratch)) as engine:
+        table = Table(engine, engine.parquet(copy), names)
+        person = PERSON if order is not None else None
+        beside = [name for name, leader in plan.followers.items() if leader in policy.quasi]
+        quasi = table.tuples((*policy.quasi, *beside), person)
+        sensitive = {name: table.tuples((*quasi.names, name), person) for name in source}
+    verdicts = [
+        _columns(again.names, plan.published),
+        _rows(again.source.rows, rows, plan.suppressed_rows, policy.suppressed),
+        *_judged(quasi, sensitive, source, criteria, len(policy.quasi)),
+    ]
+    starred = _suppressed(quasi, len(policy.quasi))
+    kept = quasi.rows[~starred]
+    persons = person_counts(quasi)[~starred] if quasi.persons is not None else None
+    return CheckReport(
+        file=path.name,
+        digest=again.source.digest,
+        rows=again.source.rows,
+        classes=len(kept),
+        suppressed_rows=int(quasi.rows[starred].sum()),
+        verdicts=tuple(verdicts),
+        k=int(kept.min()) if len(kept) else None,
+        k_persons=int(persons.min()) if persons is not None and len(persons) else None,
+    )
+
+
+def _columns(found: Sequence[str], expected: Sequence[str]) -> Verdict:
+    """Exactly the published columns: no original, no auxiliary one (M21)."""
+    wrong = len(set(found) ^ set(expected)) + (list(found) != list(expected))
+    return Verdict("columns", {"columns": len(expected)}, len(found), wrong, 0, State.FAILS if wrong else State.HOLDS)
+
+
+def _rows(found: int, source: int, suppressed: int, handling: str) -> Verdict:
+    expected = source - suppressed if handling == "drop" else source
+    state = State.HOLDS if found == expected else State.FAILS
+    return Verdict("rows", {"rows": expected}, found, 0, abs(found - expected), state)
+
+
+def _judged(
+    quasi: Tuples, sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criteria: Sequence[Criterion],
+    width: int,
+) -> list[Verdict]:  # fmt: skip
+    starred = _suppressed(quasi, width)
+    label = np.arange(len(quasi.rows))
+    verdicts = []
+    passes_all = np.ones(len(label), bool)
+    classes = None
+    for criterion in criteria:
+        tables, domains = _referenced(sensitive, source, criterion)
+        classes = ClassCounter(quasi, tables, domains=domains).classes(label, len(label))
+        passes = criterion.judge(classes)
+        passes_all &= passes
+        failing = ~passes & ~starred
+        state = State.FAILS if failing.any() else State.HOLDS
+        rows = int(quasi.rows[failing].sum())
+        verdicts.append(Verdict(criterion.name, criterion.as_dict(), None, int(failing.sum()), rows, state))
+    if starred.any() and classes is not None:
+        verdicts.append(_suppressed_group(quasi, classes, starred, passes_all))
+    return verdicts
+
+
+def _suppressed_group(
+    quasi: Tuples, classes: Classes, starred: NDArray[np.bool_], passes: NDArray[np.bool_]
+) -> Verdict:
+    """Rows with every quasi-identifier masked: they meet the criteria, or show no sensitive value (DESIGN §3)."""
+    shown = np.zeros(len(starred), bool)
+    for name in classes.values:
+        shown |= np.diff(classes.counts(name).offsets) > 0
+    failing = starred & ~passes & shown
+    rows = int(quasi.rows[starred].sum())
+    state = State.FAILS if failing.any() else State.HOLDS
+    return Verdict("suppressed_group", {}, rows, int(failing.sum()), int(quasi.rows[failing].sum()), state)
+
+
+def _suppressed(quasi: Tuples, width: int) -> NDArray[np.bool_]:
+    """Tuples whose quasi-identifiers hold asterisks only."""
+    starred = np.ones(len(quasi.rows), bool)
+    for column, vocabulary in enumerate(quasi.vocabularies[:width]):
+        masked = np.array([is_masked(text) for text in vocabulary], bool)
+        starred &= masked[quasi.codes[:, column]]
+    return starred
+
+
+def _referenced(
+    sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criterion: Criterion
+) -> tuple[dict[str, Tuples], dict[str, Domain]]:
+    """The file's tables over the source's values, and the distribution the criterion compares with."""
+    tables, domains = {}, {}
+    for name, table in sensitive.items():
+        reference = table if criterion.on_release else source[name]
+        vocabulary = tuple(sorted({*table.vocabularies[-1], *reference.vocabularies[-1]}))
+        tables[name] = _over(table, vocabulary)
+        domains[name] = domain_of(name, _over(reference, vocabulary))
+    return tables, domains
+
+
+def _over(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:
+    """The table with its last column coded in a wider vocabulary; order is kept, since both are sorted."""
+    place = {text: position for position, text in enumerate(vocabulary)}
+    moved = np.array([place[text] for text in table.vocabularies[-1]], np.int32)
+    codes = table.codes.copy()
+    codes[:, -1] = moved[codes[:, -1]]
+    return Tuples(table.names, (*table.vocabularies[:-1], vocabulary), codes, table.rows, table.persons)
+
+
+def _with_persons(copy: Path, order: Path, target: Path) -> Path:
+    """The read-back copy with the private person ordinals beside it, row by row."""
+    read, persons = pq.ParquetFile(copy), pq.ParquetFile(order)
+    width = len(read.schema_arrow.names)
+    schema = pa.schema([*read.schema_arrow.remove_metadata(), pa.field(f"c{width}", pa.string())])
+    with pq.ParquetWriter(target, schema) as writer:
+        batches = zip(read.iter_batches(_BATCH), persons.iter_batches(_BATCH), strict=True)
+        for rows, whose in batches:
+            columns = [*[column.cast(field.type) for column, field in zip(rows.columns, schema, strict=False)]]
+            writer.write_batch(pa.record_batch([*columns, whose.column(0).cast(pa.string())], schema=schema))
+    return target

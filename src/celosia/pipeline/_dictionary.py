@@ -1,0 +1,55 @@
+"""The dictionary out to a file people edit, back in, and what it still lacks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from celosia.data._files import replacing
+from celosia.data.readers import working_names
+from celosia.data.sheets import read_rows, write_rows
+from celosia.model import dictionary
+from celosia.model.variables import Role
+from celosia.pipeline import _journal
+from celosia.pipeline._project import open_project
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryState:
+    """What stands between a dictionary and a publication."""
+
+    without_role: tuple[str, ...]
+    without_purpose: tuple[str, ...]  # they will not be published (data minimisation)
+    published: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The state as its versioned JSON."""
+        return {"format": "celosia/dictionary-check/1", **asdict(self)}
+
+
+def export_dictionary(folder: Path, target: Path) -> None:
+    """Write a project's dictionary as .csv or .xlsx."""
+    write_rows(target, dictionary.rows_of(open_project(folder).variables()))
+
+
+def import_dictionary(folder: Path, edited: Path, *, now: datetime) -> int:
+    """Take an edited dictionary if it describes exactly the project's columns; give how many lines changed."""
+    project = open_project(folder)
+    before = project.variables()
+    after = dictionary.variables_of(read_rows(edited), str(edited))
+    dictionary.refuse_disagreement(after, working_names(project.working_copy), str(edited))
+    changed = len(set(after) - set(before))
+    with replacing(project.dictionary_path, 0o644) as draft:
+        draft.write_text(dictionary.dump(after), "utf-8")
+    _journal.append(project.journal_path, "dictionary", now, {"changed": changed})
+    return changed
+
+
+def check_dictionary(folder: Path) -> DictionaryState:
+    """What a project's dictionary still lacks."""
+    variables = open_project(folder).variables()
+    unstated = [v.name for v in variables if not v.purpose.strip() and v.role != Role.IDENTIFIER]
+    published = tuple(variable.name for variable in dictionary.published(variables))
+    return DictionaryState(dictionary.without_role(variables), tuple(unstated), published)

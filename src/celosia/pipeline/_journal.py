@@ -1,0 +1,64 @@
+"""The journal: who did what, when and why. Append-only, each line chained to the one before by its digest.
+
+Knows names of steps, counts and digests. Never a data value (MINSAL, Medidas de Seguridad).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from celosia.errors import JournalBroken
+
+FORMAT = "celosia/journal/1"
+_START = "0" * 64
+
+
+def append(path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str = "", why: str = "") -> str:
+    """Add one entry and give its digest."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    entry = {
+        "format": FORMAT,
+        "number": len(lines) + 1,
+        "when": now.isoformat(timespec="seconds"),
+        "who": who,
+        "what": what,
+        "why": why,
+        "facts": dict(facts),
+        "previous": _digest_of(lines[-1]) if lines else _START,
+    }
+    line = json.dumps(entry, ensure_ascii=False, sort_keys=True)
+    with path.open("a", encoding="utf-8") as journal:
+        journal.write(line + "\n")
+        journal.flush()
+        os.fsync(journal.fileno())
+    return _digest_of(line)
+
+
+def entries(path: Path) -> list[dict[str, object]]:
+    """All entries, after checking that the chain holds."""
+    found: list[dict[str, object]] = []
+    previous = _START
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        entry = _parsed(line)
+        if entry is None or entry.get("previous") != previous or entry.get("number") != number:
+            raise JournalBroken(path=str(path), line=number)
+        previous = _digest_of(line)
+        found.append(entry)
+    return found
+
+
+def _parsed(line: str) -> dict[str, object] | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _digest_of(line: str) -> str:
+    return hashlib.sha256(line.encode("utf-8")).hexdigest()

@@ -1,0 +1,39 @@
+"""`measure`: every criterion's measure on a file or project, without changing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celosia.errors import SensitiveIsQuasi
+from celosia.model.measures import MeasureReport
+from celosia.pipeline._open import Opened
+from celosia.pipeline._progress import Progress
+from celosia.risk import measure
+
+
+def measure_table(
+    opened: Opened,
+    quasi: Sequence[str],
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+    missing: str = "own",
+    report: Progress = None,
+) -> MeasureReport:
+    """Measures of an opened table over the quasi-identifiers named."""
+    table = opened.table
+    chosen = table.schema.chosen(quasi, "--quasi")
+    for name in sensitive:
+        table.schema.position(name)
+        if name in chosen:
+            raise SensitiveIsQuasi(variable=name)
+    key = person or opened.person
+    if key is not None:
+        table.schema.position(key)
+    tuples = table.tuples(chosen, key)
+    told = (lambda share: report("measure", share)) if report else None
+    tables = {}
+    for number, name in enumerate(sensitive, start=1):
+        tables[name] = table.tuples((*chosen, name), key)
+        if told:
+            told(number / (len(sensitive) + 1))
+    return measure(tuples, tables, missing=missing)

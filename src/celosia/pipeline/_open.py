@@ -1,0 +1,77 @@
+"""Opening what the user named: a project folder, or a file read once into a private folder that goes again."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from celosia.data.engines import open_engine
+from celosia.data.readers import ingest, working_names
+from celosia.data.suggest import person_key, suggest
+from celosia.data.table import Table
+from celosia.model import dictionary
+from celosia.model.sources import Source
+from celosia.model.variables import Variable
+from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._project import is_project, open_project, source_dict
+from celosia.pipeline._suggest import column_facts, variable_dict, with_labels
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A table ready to be asked, with what is known about its variables."""
+
+    table: Table
+    source: Source
+    variables: tuple[Variable, ...]
+    person: str | None
+    private: Path
+
+
+@contextlib.contextmanager
+def opened(path: Path | str, report: Progress = None, described: bool = True, **reading: Any) -> Iterator[Opened]:
+    """The table of a project, file or database; `described=False` spares a bare file's suggestions."""
+    with contextlib.ExitStack() as stack:
+        if is_project(Path(path)):
+            yield _open_project(stack, Path(path))
+        else:
+            yield _open_source(stack, path, report, described, reading)
+
+
+def _open_project(stack: contextlib.ExitStack, folder: Path) -> Opened:
+    project = open_project(folder)
+    private = project.working_copy.parent
+    engine = stack.enter_context(contextlib.closing(open_engine(None, private)))
+    names = working_names(project.working_copy)
+    variables = project.variables()
+    dictionary.refuse_disagreement(variables, names, str(project.dictionary_path))
+    table = Table(engine, engine.parquet(project.working_copy), names)
+    markers = {variable.name: variable.missing for variable in variables}
+    return Opened(table.with_missing(markers), project.config.source, variables, project.config.person, private)
+
+
+def _open_source(
+    stack: contextlib.ExitStack, source: Path | str, report: Progress, described: bool, reading: dict[str, Any]
+) -> Opened:
+    private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celosia-")))  # mode 0700
+    ingested = ingest(source, private / "working.parquet", progress=stage(report, "read"), **reading)
+    engine = stack.enter_context(contextlib.closing(open_engine(None, private)))
+    table = Table(engine, engine.parquet(private / "working.parquet"), ingested.names)
+    if not described:
+        return Opened(table, ingested.source, (), None, private)
+    facts = column_facts(table, stage(report, "suggest"))
+    return Opened(table, ingested.source, with_labels(suggest(facts), ingested), person_key(facts), private)
+
+
+def suggestion_report(found: Opened) -> dict[str, Any]:
+    """The proposals for an opened table, as their versioned JSON."""
+    return {
+        "format": "celosia/suggest/1",
+        "source": source_dict(found.source),
+        "person": found.person,
+        "variables": [variable_dict(variable) for variable in found.variables],
+    }

@@ -1,0 +1,121 @@
+"""`plan`: find what to publish and write it down as plan.json; nothing is changed yet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from celosia import messages
+from celosia.data._files import replacing
+from celosia.errors import NoFeasiblePlan, NoPlan, UnknownFormat
+from celosia.model.plan import PLAN_FORMAT, Plan, Policy, digest_of, plan_from
+from celosia.pipeline import _journal
+from celosia.pipeline._ground import Ground, ground_of
+from celosia.pipeline._open import Opened, opened
+from celosia.pipeline._policy import policy_of
+from celosia.pipeline._progress import Progress
+from celosia.pipeline._project import Project, open_project, read_toml
+from celosia.pipeline._solve import Solution, solve
+from celosia.solver import NoSolution
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan and where it was written."""
+
+    plan: Plan
+    path: Path
+
+
+def make_plan(folder: Path, *, now: datetime, report: Progress = None, **overrides: Any) -> Planned:
+    """Find the release that loses least under the project's policy and write plan.json."""
+    project = open_project(folder)
+    with opened(folder) as found:
+        ground = ground_for(project, found, **overrides)
+        solution = solve(ground, report)
+    if isinstance(solution, NoSolution):
+        raise _nearest_miss(solution)
+    plan = _plan(project, ground, solution)
+    path = folder / "plan.json"
+    with replacing(path, 0o644) as draft:
+        draft.write_text(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+    _journal.append(project.journal_path, "plan", now, {"plan": plan.digest, "method": plan.method})
+    return Planned(plan, path)
+
+
+def ground_for(project: Project, found: Opened, **overrides: Any) -> Ground:
+    """The compressed source under the project's policy."""
+    document = read_toml(project.folder / "celosia.toml")
+    policy = policy_of(document, found.variables, project.config.protocols, **overrides)
+    return ground_of(found.table, found.variables, found.person, policy, project.folder)
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan of a project."""
+    path = folder / "plan.json"
+    if not path.is_file():
+        raise NoPlan(path=str(folder))
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        form = document.get("format", "?")
+    except (ValueError, AttributeError):
+        form = "?"
+    if form != PLAN_FORMAT:
+        raise UnknownFormat(path=str(path), found=str(form), expected=PLAN_FORMAT)
+    return plan_from(document)
+
+
+def dictionary_digest(project: Project) -> str:
+    """Digest of the dictionary's bytes."""
+    return "sha256:" + hashlib.sha256(project.dictionary_path.read_bytes()).hexdigest()
+
+
+def policy_digest(policy: Policy) -> str:
+    """Digest of a policy."""
+    return digest_of(policy.as_dict())
+
+
+def _plan(project: Project, ground: Ground, solution: Solution) -> Plan:
+    rows = ground.quasi.rows
+    suppressed = int(rows[solution.published.suppressed].sum())
+    masked = {name: int(rows[mask].sum()) for name, mask in sorted(solution.masks.items())}
+    return Plan(
+        method=ground.policy.method,
+        policy=ground.policy.as_dict(),
+        source=project.config.source.digest,
+        dictionary=dictionary_digest(project),
+        published=ground.published,
+        followers=dict(ground.followers),
+        levels=dict(solution.levels),
+        loss=solution.loss,
+        loss_definition=solution.metric,
+        suppressed_rows=suppressed,
+        suppressed_share=suppressed / ground.quasi.n_rows if ground.quasi.n_rows else 0.0,
+        masked_sensitive=masked,
+        classes=solution.classes,
+        nodes=solution.nodes,
+        nodes_checked=solution.nodes_checked,
+        optimal=solution.optimal,
+        bound=solution.bound,
+        notes={**_plain(solution.notes), "outcome": solution.outcome},
+    )
+
+
+def _plain(notes: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(notes)
+
+
+def _nearest_miss(miss: NoSolution) -> NoFeasiblePlan:
+    worst = max(miss.failing, key=lambda failing: failing.rows, default=None)
+    hint = messages.text("plan.hint", limit=miss.suppressed_share) if worst is None else messages.text(
+        "plan.hint_criterion",
+        criterion=messages.text(f"plan.criterion.{worst.criterion.name}"),
+        rows=worst.rows,
+        limit=messages.percent(miss.suppressed_share),
+    )  # fmt: skip
+    return NoFeasiblePlan(suppressed=miss.suppressed_rows, allowed=miss.allowed_rows, hint=hint)

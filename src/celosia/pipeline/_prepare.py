@@ -1,0 +1,140 @@
+"""`init`: a raw file becomes a project folder, whole or not at all.
+
+Everything is made in a hidden folder beside the target and moved into place in one step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from celosia import messages
+from celosia.data._files import writing_into
+from celosia.data.engines import open_engine
+from celosia.data.readers import ingest
+from celosia.data.sheets import read_rows
+from celosia.data.suggest import person_key, suggest
+from celosia.data.table import Table
+from celosia.errors import AlreadyExists, DictionaryNeeded, FolderUnwritable
+from celosia.model import dictionary
+from celosia.model.project import ProjectConfig
+from celosia.model.schema import Schema
+from celosia.model.sources import Ingested
+from celosia.model.variables import Variable
+from celosia.pipeline import _journal
+from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._project import Project, config_document, source_dict
+from celosia.pipeline._suggest import column_facts, variable_dict, with_labels
+
+
+@dataclass(frozen=True, slots=True)
+class Initiated:
+    """A fresh project and the proposed dictionary."""
+
+    project: Project
+    variables: tuple[Variable, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was made, as its versioned JSON."""
+        config = self.project.config
+        return {
+            "format": "celosia/init/1",
+            "project": str(self.project.folder),
+            "protocols": list(config.protocols),
+            "person": config.person,
+            "source": source_dict(config.source),
+            "variables": [variable_dict(variable) for variable in self.variables],
+        }
+
+
+def init(
+    source: str,
+    into: Path | None = None,
+    protocols: tuple[str, ...] = (),
+    given_dictionary: Path | None = None,
+    person: str | None = None,
+    *,
+    now: datetime,
+    report: Progress = None,
+    **reading: Any,
+) -> Initiated:
+    """Make a project folder from a source: working copy, proposed dictionary, journal."""
+    folder = into if into is not None else Path(folder_name(source))
+    if folder.exists():
+        raise AlreadyExists(path=str(folder))
+    if "mel" in protocols and given_dictionary is None:
+        raise DictionaryNeeded()  # MEL IV.1: the base and its dictionary are both needed to begin
+    with _staged(folder) as staging:
+        ingested = ingest(source, staging / "private" / "working.parquet", progress=stage(report, "read"), **reading)
+        if person is not None:
+            Schema(ingested.names).position(person)
+        variables, key = _described(staging, ingested, protocols, given_dictionary, report)
+        config = ProjectConfig(folder.name, messages.language(), protocols, ingested.source, person or key)
+        _write(staging, config, variables, now)
+    return Initiated(Project(folder, config), variables)
+
+
+def folder_name(source: str) -> str:
+    """A plain folder name after a file or table: no user, password or path."""
+    stem = re.split(r"[/\\]", source.rstrip("/\\").split("?")[0])[-1].split(".")[0]
+    plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "proyecto"
+
+
+@contextlib.contextmanager
+def _staged(folder: Path) -> Iterator[Path]:
+    """A hidden private folder that becomes `folder` when the block ends well, and vanishes otherwise."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        (staging / "private").mkdir(mode=0o700)
+        (staging / "hierarchies").mkdir()
+    except OSError:
+        raise FolderUnwritable(path=str(folder.parent)) from None
+    try:
+        yield staging
+        os.rename(staging, folder)
+    except FileExistsError:
+        raise AlreadyExists(path=str(folder)) from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _described(
+    staging: Path, ingested: Ingested, protocols: tuple[str, ...], given: Path | None, report: Progress
+) -> tuple[tuple[Variable, ...], str | None]:
+    """The proposed dictionary, and the column that seems to tell one person from another."""
+    labels = _given_labels(given, ingested.names)
+    with contextlib.closing(open_engine(None, staging / "private")) as engine:
+        table = Table(engine, engine.parquet(staging / "private" / "working.parquet"), ingested.names)
+        facts = column_facts(table, stage(report, "suggest"))
+    proposed = with_labels(suggest(facts, protocols[0] if protocols else None), ingested)
+    variables = tuple(replace(variable, label=labels.get(variable.name, variable.label)) for variable in proposed)
+    return variables, person_key(facts)
+
+
+def _given_labels(given: Path | None, columns: tuple[str, ...]) -> dict[str, str]:
+    """Labels of the dictionary the user brings; it must name exactly the columns of the base (M08, P01)."""
+    if given is None:
+        return {}
+    labels = dictionary.labels_of(read_rows(given), str(given))
+    dictionary.refuse_disagreement([Variable(name) for name in labels], columns, str(given))
+    return labels
+
+
+def _write(staging: Path, config: ProjectConfig, variables: tuple[Variable, ...], now: datetime) -> None:
+    source = config.source
+    facts = {"source": source.digest, "rows": source.rows, "columns": source.columns, "protocols": config.protocols}
+    with writing_into(staging):
+        (staging / "celosia.toml").write_text(config_document(config), "utf-8")
+        (staging / "dictionary.csv").write_text(dictionary.dump(variables), "utf-8")
+        _journal.append(staging / "journal.jsonl", "init", now, facts)

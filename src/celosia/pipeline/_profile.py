@@ -1,0 +1,117 @@
+"""`profile`: what is in a table and how exposed it is.
+
+Identifiers and free text are counted, never shown: their values are people.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from celosia.data import descriptives
+from celosia.data._files import private_folder, replacing
+from celosia.data.suggest import dependencies
+from celosia.data.table import Frequencies, Table
+from celosia.dossier import profile_page
+from celosia.model.profile import Exposure, ProfileReport, VariableProfile
+from celosia.model.variables import Role, Scale, Variable
+from celosia.pipeline._open import Opened
+from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._project import is_project
+from celosia.risk import measure
+
+RARE = 3  # a value held by at most this many rows is rare: ATENEA's RI ≥ 0.3
+LISTED = 20
+_MOST_LINKED = 30  # pairs are counted one by one: 435 at most
+_LINKED_SCALES = (Scale.CATEGORICAL, Scale.DISCRETE, Scale.DATE)
+_NUMERIC = (Scale.CONTINUOUS, Scale.DISCRETE)
+
+
+def profile(opened: Opened, report: Progress = None, rare: int = RARE) -> ProfileReport:
+    """Dimensions, variables and exposure of an opened table."""
+    table, rows = opened.table, opened.table.count_rows()
+    told = stage(report, "profile")
+    profiles = []
+    for number, variable in enumerate(opened.variables, start=1):
+        frequencies = table.frequencies(variable.name)
+        profiles.append(_variable_profile(variable, frequencies, rows, opened.source.choices.decimal, rare))
+        if told:
+            told(number / len(opened.variables))
+    return ProfileReport(
+        source=opened.source.name,
+        rows=rows,
+        columns=len(table.names),
+        variables=tuple(profiles),
+        exposure=exposure(table, opened.variables, opened.person),
+        dependencies=_dependencies(table, opened.variables, rows),
+    )
+
+
+def exposure(table: Table, variables: Sequence[Variable], person: str | None) -> Exposure | None:
+    """How the quasi-identifiers single people out; None where there are none."""
+    quasi = tuple(variable.name for variable in variables if variable.role == Role.QUASI)
+    if not quasi:
+        return None
+    measured = measure(table.tuples(quasi, person), {})
+    return Exposure(
+        quasi=quasi,
+        person=person,
+        persons=measured.persons,
+        classes=measured.classes,
+        k=measured.k,
+        k_persons=measured.k_persons,
+        unique_rows=measured.unique_rows,
+        rows_below={str(k): below for k, below in measured.rows_below.items()},
+    )
+
+
+def _variable_profile(
+    variable: Variable, frequencies: Frequencies, rows: int, decimal: str, rare: int
+) -> VariableProfile:
+    veiled = variable.role in (Role.IDENTIFIER, None) or variable.scale == Scale.FREE_TEXT
+    listed = () if veiled else descriptives.categories(frequencies, rows, LISTED)
+    missing = descriptives.missing_rows(frequencies)
+    numeric = variable.scale in _NUMERIC and not veiled
+    return VariableProfile(
+        name=variable.name,
+        label=variable.label,
+        role=variable.role or "",
+        scale=variable.scale or "",
+        kind=variable.kind or "",
+        distinct=len(frequencies),
+        missing=missing,
+        masked=descriptives.masked_rows(frequencies),
+        unknown=descriptives.unknown_rows(frequencies, variable.unknown),
+        rare=descriptives.rare_values(frequencies, rare),
+        numbers=descriptives.summarise_numbers(frequencies, decimal, variable.unknown) if numeric else None,
+        categories=listed,
+        other_rows=0 if veiled else rows - missing - sum(category.rows for category in listed),
+        veiled=veiled,
+    )
+
+
+def _dependencies(table: Table, variables: Sequence[Variable], rows: int) -> tuple[tuple[str, str], ...]:
+    """Pairs (determinant, dependent) among the columns that may be published, when they are few enough to try."""
+    names = [v.name for v in variables if v.role != Role.IDENTIFIER and v.scale in _LINKED_SCALES][:_MOST_LINKED]
+    distinct = table.distinct_counts(names) if names else {}
+
+    def pairs(a: int, b: int) -> int:
+        return table.distinct_together([names[a], names[b]])
+
+    found = dependencies(names, [distinct[name] for name in names], rows, pairs, least=1.0)
+    return tuple((dependency.determinant, dependency.dependent) for dependency in found)
+
+
+def save_profile(report: ProfileReport, target: Path, into: Path | None) -> tuple[Path, ...]:
+    """Save the report as JSON and as a page: in the project's private folder, or where asked; else nowhere."""
+    folder = into if into is not None else target / "private" if is_project(target) else None
+    if folder is None:
+        return ()
+    saved = (folder / "profile.json", folder / "profile.html")
+    content = json.dumps(report.as_dict(), ensure_ascii=False, indent=2) + "\n"
+    private_folder(folder)
+    for path, text in zip(saved, (content, profile_page(report)), strict=True):
+        with replacing(path) as draft:
+            draft.write_text(text, "utf-8")
+    return saved

@@ -1,0 +1,131 @@
+"""A project is a folder (DESIGN §6): this module knows its files and how they are read and written.
+
+Ignores what the figures mean. `private/` is made with mode 0700 and never leaves the house.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from celosia.errors import BadProjectFile, FileMissing, NotAProject, UnknownFormat, WorkingCopyMissing
+from celosia.model import dictionary
+from celosia.model.project import FORMAT, ProjectConfig
+from celosia.model.sources import Notice, ReadingChoices, Source
+from celosia.model.variables import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project folder and what its celosia.toml says."""
+
+    folder: Path
+    config: ProjectConfig
+
+    @property
+    def working_copy(self) -> Path:
+        """The private columnar copy of the source."""
+        return self.folder / "private" / "working.parquet"
+
+    @property
+    def dictionary_path(self) -> Path:
+        """The annotated dictionary."""
+        return self.folder / "dictionary.csv"
+
+    @property
+    def journal_path(self) -> Path:
+        """The journal."""
+        return self.folder / "journal.jsonl"
+
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables of the dictionary."""
+        try:
+            content = self.dictionary_path.read_text("utf-8")
+        except OSError:
+            raise FileMissing(path=str(self.dictionary_path)) from None
+        return dictionary.load(content, str(self.dictionary_path))
+
+
+def is_project(path: Path) -> bool:
+    """Whether a folder holds a project."""
+    return (path / "celosia.toml").is_file()
+
+
+def open_project(folder: Path) -> Project:
+    """The project in a folder; its working copy must be there."""
+    if not is_project(folder):
+        raise NotAProject(path=str(folder))
+    project = Project(folder, _config(read_toml(folder / "celosia.toml"), folder / "celosia.toml"))
+    if not project.working_copy.is_file():
+        raise WorkingCopyMissing(path=str(folder))
+    return project
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file; a syntax error names the line."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as fault:
+        raise BadProjectFile(path=str(path), line=_line_of(str(fault))) from None
+
+
+def config_document(config: ProjectConfig) -> str:
+    """The text of a fresh celosia.toml."""
+    import tomlkit
+
+    document = tomlkit.document()
+    document["format"] = FORMAT
+    document["name"] = config.name
+    document["language"] = config.language
+    document["protocols"] = list(config.protocols)
+    document["source"] = source_dict(config.source)
+    unit = tomlkit.table()
+    if config.person:
+        unit["person"] = config.person
+    document["unit"] = unit
+    return tomlkit.dumps(document)
+
+
+def source_dict(source: Source) -> dict[str, Any]:
+    """A source and its reading choices as plain data, for celosia.toml and JSON reports."""
+    reading = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(source.choices).items()}
+    reading["notes"] = [{"key": note.key, **dict(note.fields)} for note in source.choices.notes]
+    return {
+        "name": source.name,
+        "digest": source.digest,
+        "rows": source.rows,
+        "columns": source.columns,
+        "reading": reading,
+    }
+
+
+def _config(document: dict[str, Any], path: Path) -> ProjectConfig:
+    found = str(document.get("format", ""))
+    if found != FORMAT:
+        raise UnknownFormat(path=str(path), found=found, expected=FORMAT)
+    try:
+        return ProjectConfig(
+            name=str(document["name"]),
+            language=str(document["language"]),
+            protocols=tuple(document["protocols"]),
+            source=_source(document["source"]),
+            person=document.get("unit", {}).get("person"),
+        )
+    except (KeyError, TypeError):
+        raise BadProjectFile(path=str(path), line="?") from None
+
+
+def _source(held: dict[str, Any]) -> Source:
+    reading: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in held["reading"].items()}
+    notes = [dict(note) for note in reading.pop("notes", ())]
+    reading["notes"] = tuple(Notice.of(note.pop("key"), **note) for note in notes)
+    return Source(held["name"], held["digest"], held["rows"], held["columns"], ReadingChoices(**reading))
+
+
+def _line_of(words: str) -> str:
+    """The line number in tomllib's message; the rest may quote the file."""
+    found = re.search(r"line (\d+)", words)
+    return found.group(1) if found else "?"

@@ -1,0 +1,129 @@
+"""`run`: apply the plan, write the candidate aside, read it back, measure it; keep it only if every rule holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celosia import messages
+from celosia.data._files import private_folder, scratch_beside, writing_into
+from celosia.data.table import Table
+from celosia.data.writers import write_csv
+from celosia.errors import CandidateFails, PlanStale
+from celosia.model.plan import Plan, policy_from
+from celosia.model.verdict import CheckReport, State
+from celosia.pipeline import _journal
+from celosia.pipeline._check import check_file
+from celosia.pipeline._ground import Ground, ground_of
+from celosia.pipeline._open import Opened, opened
+from celosia.pipeline._plan import dictionary_digest, read_plan
+from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._project import Project, open_project
+from celosia.pipeline._solve import Solution, solve
+from celosia.solver import NoSolution
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A candidate that passed, and its check."""
+
+    candidate: Path
+    plan: Plan
+    check: CheckReport
+
+
+def run_plan(folder: Path, *, now: datetime, report: Progress = None) -> Ran:
+    """Apply the project's plan; a candidate is left only if it was read back and every rule holds on it."""
+    project = open_project(folder)
+    plan = read_plan(folder)
+    _refuse_stale(project, plan)
+    with opened(folder) as found:
+        ground = ground_of(found.table, found.variables, found.person, policy_from(plan.policy), folder)
+        solution = _solved_again(ground, plan, report)
+        with scratch_beside(folder / "private" / "candidate") as scratch:
+            check = _written_and_checked(found, ground, plan, solution, private_folder(scratch / "candidate"), report)
+            if not check.holds:
+                _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
+                raise CandidateFails(failing=_failing(check))
+            _put_in_place(scratch / "candidate", folder / "private" / "candidate")
+    facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows}
+    _journal.append(project.journal_path, "run", now, facts)
+    return Ran(folder / "private" / "candidate" / "data.csv", plan, check)
+
+
+def _refuse_stale(project: Project, plan: Plan) -> None:
+    if plan.source != project.config.source.digest:
+        raise PlanStale(what=messages.text("plan.stale_source"))
+    if plan.dictionary != dictionary_digest(project):
+        raise PlanStale(what=messages.text("plan.stale_dictionary"))
+
+
+def _solved_again(ground: Ground, plan: Plan, report: Progress) -> Solution:
+    """The plan's own solution, found again from plan and source; any difference stops the run."""
+    solution = solve(ground, report)
+    if isinstance(solution, NoSolution) or solution.outcome != plan.notes["outcome"]:
+        raise PlanStale(what=messages.text("plan.stale_outcome"))
+    return solution
+
+
+def _written_and_checked(
+    found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, report: Progress
+) -> CheckReport:
+    dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
+    codes = [solution.published.codes[:, v] for v in range(len(ground.quasi.names))]
+    masks = {name: mask for name, mask in solution.masks.items() if name in plan.published}
+    table = found.table.recode(ground.quasi, codes, solution.published.vocabularies, masks, dropped)
+    order = _write(table, plan.published, found.person, target)
+    if told := stage(report, "check"):
+        told(0.5)
+    rows = ground.quasi.n_rows
+    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows)
+    for spare in ("again.parquet", "persons.parquet"):
+        (target / spare).unlink(missing_ok=True)
+    with writing_into(target):
+        (target / "verdict.json").write_text(json.dumps(check.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+    return check
+
+
+def _write(table: Table, published: tuple[str, ...], person: str | None, target: Path) -> Path | None:
+    """The candidate in the order of its published values and, apart, whose row each one is."""
+    if person is None:
+        write_csv(table.ordered_batches(published), published, target / "data.csv")
+        return None
+    order = target / "order.parquet"
+    schema = pa.schema([pa.field("person", pa.string())])
+    with writing_into(target), pq.ParquetWriter(order, schema) as writer:
+        batches = _parted(table.ordered_batches(published, along=(person,)), writer, schema)
+        write_csv(batches, published, target / "data.csv")
+    order.chmod(0o600)
+    return order
+
+
+def _parted(batches: Iterator[pa.RecordBatch], writer: pq.ParquetWriter, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The published columns of each batch; its last column, the person, goes to the private file."""
+    for batch in batches:
+        writer.write_batch(pa.record_batch([batch.column(batch.num_columns - 1).cast(pa.string())], schema=schema))
+        yield batch.select(range(batch.num_columns - 1))
+
+
+def _put_in_place(made: Path, target: Path) -> None:
+    """Replace the old candidate by the new one; a kill in between leaves one of them whole."""
+    old = target.with_name(".candidate.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        os.rename(target, old)
+    os.rename(made, target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _failing(check: CheckReport) -> str:
+    failed = [v for v in check.verdicts if v.state not in (State.HOLDS, State.ATTESTED)]
+    return ", ".join(f"{messages.text(f'plan.criterion.{v.rule}')} ({v.failing_rows})" for v in failed)

@@ -1,0 +1,256 @@
+"""From a policy to what is published for each tuple: the method is called here, masks are completed here.
+
+The same policy on the same source gives the same answer: `run` solves again and compares with the plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import OrderIncomplete
+from celosia.evaluation import Objective, recoding_loss
+from celosia.model.values import SUPPRESSED
+from celosia.pipeline._ground import Ground
+from celosia.pipeline._progress import Progress, stage
+from celosia.risk.criteria import Criterion
+from celosia.solver import (
+    ClassCounter,
+    NoSolution,
+    Published,
+    SearchProblem,
+    class_labels,
+    judge_all,
+    ladder,
+    levels_of,
+    literal_recipe,
+    recode_locally,
+    search,
+    sound_recipe,
+)
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What is published for each tuple, and the figures of how it was found."""
+
+    published: Published
+    masks: Mapping[str, Mask]  # columns that become `*`, per quasi-identifier tuple
+    levels: Mapping[str, int]
+    loss: float
+    metric: str
+    classes: int
+    nodes: int
+    nodes_checked: int
+    optimal: bool
+    bound: float | None
+    notes: Mapping[str, Any]
+
+    @property
+    def outcome(self) -> str:
+        """Digest of all that is published for all tuples together."""
+        digest = hashlib.sha256()
+        for vocabulary in self.published.vocabularies:
+            digest.update("\x00".join(vocabulary).encode("utf-8") + b"\x01")
+        digest.update(np.ascontiguousarray(self.published.codes, np.int32).tobytes())
+        digest.update(np.packbits(self.published.suppressed).tobytes())
+        for name in sorted(self.masks):
+            digest.update(name.encode("utf-8") + np.packbits(self.masks[name]).tobytes())
+        return "sha256:" + digest.hexdigest()
+
+
+def problem_of(ground: Ground) -> SearchProblem:
+    """The search that a ground asks for."""
+    policy = ground.policy
+    return SearchProblem(
+        ground.quasi,
+        ground.hierarchies,
+        ground.criteria,
+        policy.limit,
+        Objective(policy.metric, policy.mean, policy.weights),
+        {name: ground.sensitive[name] for name in ground.sensitive},
+        {},
+        {name: level for name, level in policy.minimum.items() if name in policy.quasi},
+        {name: level for name, level in policy.maximum.items() if name in policy.quasi},
+    )
+
+
+def solve(ground: Ground, report: Progress = None) -> Solution | NoSolution:
+    """The best the chosen method finds, or the nearest miss."""
+    methods = {"full-domain": _full_domain, "recipe": _recipe, "local": _local, "cells": _cells}
+    return methods[ground.policy.method](ground, report)
+
+
+def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
+    problem = problem_of(ground)
+    told = stage(report, "search")
+    found = search(
+        problem,
+        time_limit=ground.policy.time_limit,
+        clock=time.monotonic,
+        progress=None if told is None else lambda done, total: told(done / max(total, 1)),
+    )
+    if isinstance(found, NoSolution):
+        return found
+    labels = levels_of([ground.hierarchies[name] for name in ground.quasi.names])
+    levels = np.broadcast_to(np.array(found.levels), ground.quasi.codes.shape)
+    codes = labels.publish(ground.quasi.codes, levels)
+    counter = ground.counter()
+    suppressed, masks = _failing(ground, counter, codes, labels.vocabularies)
+    published = Published(ground.quasi.names, labels.vocabularies, codes, suppressed, masks)
+    return _completed(
+        ground, counter, published,
+        levels=dict(zip(found.names, found.levels, strict=True)), loss=found.loss, metric=found.metric,
+        nodes=found.nodes, nodes_checked=found.nodes_checked, optimal=found.optimal, bound=found.bound, notes={},
+    )  # fmt: skip
+
+
+def _failing(
+    ground: Ground, counter: ClassCounter, codes: NDArray[np.int32], vocabularies: tuple[tuple[str, ...], ...]
+) -> tuple[Mask, dict[str, Mask]]:
+    """Tuples to suppress, and tuples that only lose a sensitive value because the policy prefers that (M15)."""
+    label, count = class_labels(codes, [len(vocabulary) for vocabulary in vocabularies])
+    classes = counter.classes(label, count)
+    if not ground.policy.mask_sensitive:
+        return ~judge_all(ground.criteria, classes)[label], {}
+    sizes = [criterion for criterion in ground.criteria if not criterion.variable]
+    suppressed = ~judge_all(sizes, classes)[label]
+    masks: dict[str, Mask] = {}
+    for criterion in ground.criteria:
+        if criterion.variable:
+            fails = ~criterion.judge(classes)[label] & ~suppressed
+            masks[criterion.variable] = masks.get(criterion.variable, np.zeros(len(label), bool)) | fails
+    return suppressed, masks
+
+
+def _recipe(ground: Ground, report: Progress) -> Solution:
+    problem = problem_of(ground)
+    order = ground.policy.order
+    missing = [name for name in ground.quasi.names if name not in order]
+    if missing:
+        raise OrderIncomplete(missing=", ".join(missing))
+    hierarchies = [ground.hierarchies[name] for name in ground.quasi.names]
+    positions = [ground.quasi.position(name) for name in order]
+    steps = ladder(positions, problem.lowest, problem.highest)
+    counter = ground.counter()
+    made = sound_recipe(counter, hierarchies, ground.criteria, steps)
+    first = positions[0]
+    offered = max(problem.highest[first] - problem.lowest[first], 1)
+    printed = literal_recipe(counter, hierarchies, ground.criteria, steps, offered)
+    published = Published(ground.quasi.names, made.vocabularies, made.codes, made.topmost, {})
+    levels = steps[made.steps]
+    loss = recoding_loss(ground.quasi, hierarchies, levels, made.topmost, problem.objective)
+    notes = {
+        "rounds": made.rounds,
+        "rows_by_step": np.bincount(made.steps, weights=ground.quasi.rows, minlength=len(steps)).astype(int).tolist(),
+        "printed_recipe": {
+            "left_after": list(printed.left_after),
+            "violating_classes": printed.violating_classes,
+            "violating_rows": printed.violating_rows,
+            "unique_rows": printed.unique_rows,
+        },
+    }
+    return _completed(
+        ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=len(steps),
+        nodes_checked=len(steps), optimal=False, bound=None, notes=notes,
+    )  # fmt: skip
+
+
+def _local(ground: Ground, report: Progress) -> Solution | NoSolution:
+    problem = problem_of(ground)
+    hierarchies = [ground.hierarchies[name] for name in ground.quasi.names]
+    weights = [problem.objective.weight(name) for name in ground.quasi.names]
+    counter = ground.counter()
+    made = recode_locally(
+        counter, hierarchies, ground.criteria, problem.lowest, problem.highest, weights, stage(report, "search")
+    )
+    if made is None:
+        return search(replace(problem, limit=0 * problem.limit))  # type: ignore[return-value]
+    nobody = np.zeros(len(ground.quasi.rows), bool)
+    published = Published(ground.quasi.names, made.vocabularies, made.codes, nobody, {})
+    loss = recoding_loss(ground.quasi, hierarchies, made.levels, nobody, problem.objective)
+    return _completed(
+        ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=made.nodes,
+        nodes_checked=made.nodes, optimal=False, bound=None, notes={"returned_classes": made.returned},
+    )  # fmt: skip
+
+
+def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
+    raise NotImplementedError
+
+
+def _completed(ground: Ground, counter: ClassCounter, published: Published, **figures: Any) -> Solution:
+    """The solution with suppressed rows starred, their group judged, and masks carried to what follows."""
+    codes, vocabularies = published.codes, published.vocabularies
+    if ground.policy.method == "full-domain":
+        codes, vocabularies = _starred(codes, vocabularies, published.suppressed)
+    label, count = class_labels(codes, [len(vocabulary) for vocabulary in vocabularies])
+    masks = {name: mask.copy() for name, mask in published.masked_sensitive.items()}
+    _mask_suppressed_group(ground, counter, label, count, published.suppressed, masks)
+    masks |= _masks_of_followers(ground, label, count, published.suppressed, masks)
+    final = replace(published, codes=codes, vocabularies=vocabularies, masked_sensitive={})
+    kept = len(np.unique(label[~published.suppressed]))
+    return Solution(published=final, masks=masks, classes=kept, **figures)
+
+
+def _starred(
+    codes: NDArray[np.int32], vocabularies: tuple[tuple[str, ...], ...], suppressed: Mask
+) -> tuple[NDArray[np.int32], tuple[tuple[str, ...], ...]]:
+    """Suppressed tuples with `*` in every quasi-identifier; vocabularies stay in code-point order."""
+    starred = np.empty_like(codes)
+    extended = []
+    for v, vocabulary in enumerate(vocabularies):
+        wider = tuple(sorted({*vocabulary, SUPPRESSED}))
+        moved = np.array([wider.index(text) for text in vocabulary], np.int32)
+        starred[:, v] = np.where(suppressed, wider.index(SUPPRESSED), moved[codes[:, v]])
+        extended.append(wider)
+    return starred, tuple(extended)
+
+
+def _mask_suppressed_group(
+    ground: Ground, counter: ClassCounter, label: NDArray[np.int64], count: int, suppressed: Mask,
+    masks: dict[str, Mask],
+) -> None:  # fmt: skip
+    """The fully suppressed rows are a group of their own: if it fails, its sensitive values go too (DESIGN §3)."""
+    if not suppressed.any():
+        return
+    passes = judge_all(ground.criteria, counter.classes(label, count))
+    failing = suppressed & ~passes[label]
+    for name in ground.sensitive:
+        masks[name] = masks.get(name, np.zeros(len(label), bool)) | failing
+
+
+def _masks_of_followers(
+    ground: Ground, label: NDArray[np.int64], count: int, suppressed: Mask, masks: Mapping[str, Mask]
+) -> dict[str, Mask]:
+    """A column that follows from another is shown only where it tells nothing more than the class does (X7)."""
+    found: dict[str, Mask] = {}
+    for name, leader in ground.followers.items():
+        if name in ground.follower_tuples:
+            found[name] = _changing(ground, ground.follower_tuples[name], label, count) | suppressed
+        else:
+            found[name] = masks.get(leader, np.zeros(len(label), bool)) | masks.get(name, np.zeros(len(label), bool))
+    return found
+
+
+def _changing(ground: Ground, beside: Any, label: NDArray[np.int64], count: int) -> Mask:
+    """Tuples whose class holds more than one value of the column beside."""
+    from celosia.tuples import project
+
+    _, parent = project(beside, ground.quasi.names)
+    pairs = np.unique(np.stack([label[parent], beside.codes[:, -1].astype(np.int64)], axis=1), axis=0)
+    several = np.bincount(pairs[:, 0], minlength=count) > 1
+    return several[label]
+
+
+def failing_criteria(criteria: tuple[Criterion, ...]) -> str:
+    """Criteria as a short list for a sentence."""
+    return ", ".join(str(criterion.as_dict()) for criterion in criteria)

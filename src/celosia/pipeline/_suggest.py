@@ -1,0 +1,44 @@
+"""From a table to a proposed dictionary: asks the engine for counts, the judges for an opinion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from celosia.data.suggest import ColumnFacts
+from celosia.data.table import Table
+from celosia.model.sources import ColumnLabels, Ingested
+from celosia.model.variables import Variable
+
+_WHOLE = 20_000  # up to this many distinct values a column is judged on all of them
+_SAMPLE = 2_000  # beyond, on this many spread evenly over the sorted ones
+
+
+def column_facts(table: Table, progress: Callable[[float], None] | None = None) -> list[ColumnFacts]:
+    """What each column holds, as the judges need it."""
+    rows, distinct = table.count_rows(), table.distinct_counts()
+    facts = []
+    for number, name in enumerate(table.names, start=1):
+        at_most = None if distinct[name] <= _WHOLE else _SAMPLE
+        found = table.frequencies(name, at_most)
+        facts.append(ColumnFacts(name, found.values.to_pylist(), found.counts, rows, distinct[name]))
+        if progress:
+            progress(number / len(table.names))
+    return facts
+
+
+def with_labels(variables: Sequence[Variable], ingested: Ingested) -> tuple[Variable, ...]:
+    """The variables with the labels and missing codes that came with the source itself."""
+    return tuple(_labelled(variable, ingested.labels.get(variable.name)) for variable in variables)
+
+
+def _labelled(variable: Variable, held: ColumnLabels | None) -> Variable:
+    if held is None:
+        return variable
+    return replace(variable, label=held.label, value_labels=held.values, missing=held.missing)
+
+
+def variable_dict(variable: Variable) -> dict[str, Any]:
+    """A dictionary line as JSON."""
+    return asdict(variable)

@@ -1,0 +1,30 @@
+"""Finding what to publish: the optimal search and its referee, local recoding, the recipe made sound."""
+
+from celosia.solver._optimal import search
+from celosia.solver._problem import SearchProblem
+from celosia.solver._published import ClassCounter, Levels, Published, class_labels, domain_of, judge_all, levels_of
+from celosia.solver._result import FailingCriterion, NoSolution, SearchResult
+from celosia.solver.cascade import Cascade, LiteralRecipe, ladder, literal_recipe, sound_recipe
+from celosia.solver.local import LocalRecoding, recode_locally
+
+__all__ = [
+    "Cascade",
+    "ClassCounter",
+    "FailingCriterion",
+    "Levels",
+    "LiteralRecipe",
+    "LocalRecoding",
+    "NoSolution",
+    "Published",
+    "SearchProblem",
+    "SearchResult",
+    "class_labels",
+    "domain_of",
+    "judge_all",
+    "ladder",
+    "levels_of",
+    "literal_recipe",
+    "recode_locally",
+    "search",
+    "sound_recipe",
+]

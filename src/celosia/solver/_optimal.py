@@ -1,0 +1,204 @@
+"""The optimal full-domain generalisation, found without looking at most nodes.
+
+Every node has a lower bound of its score: at first from the marginal counts alone. Each evaluation raises it for
+all nodes below (at least as many rows are suppressed there), or closes them. From the open node with the least
+bound the search climbs the cheapest upward path and evaluates its end: the highest node that could still win, or,
+while that closes the node it came from, a few steps beyond, which close more at once. It ends when no open node can
+beat or tie the best. Ties: fewest suppressed rows, lowest sum of levels, first levels in order.
+Source: the walk is in the spirit of Flash (Kohlmayer et al. 2012); the bounds are our own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import LatticeTooLarge
+from celosia.solver._encoding import Levels
+from celosia.solver._evaluate import Checked, Evaluator
+from celosia.solver._huge import HugeLattice
+from celosia.solver._problem import SearchProblem
+from celosia.solver._result import FailingCriterion, NoSolution, SearchResult
+from celosia.solver._walk import Best, Progress, Watch
+
+FARTHEST = 3.0  # steps beyond the dearest node that could still win
+LARGEST_LATTICE = 4_000_000  # nodes whose bounds are held in memory
+
+
+class Lattice:
+    """Bounds of all nodes of a lattice that fits in memory."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        from celosia.kernels import lattice
+
+        self.kernels = lattice
+        self.evaluator = evaluator
+        self.depths = evaluator.encoding.depths
+        self.top = self.depths - 1
+        self.bottom = np.zeros_like(self.top)
+        self.stride = np.concatenate([np.cumprod(self.depths[::-1])[::-1][1:], [1]]).astype(np.int64)
+        self.bound = np.full(int(np.prod(self.depths)), -np.inf)
+        self.tame = np.zeros(len(self.bound), bool)  # above a node that loses little: these close nothing
+        self.kernels.raise_box(self.bound, self.bottom, self.top, self.stride, evaluator.score.terms(0))
+
+    def levels(self, node: int) -> Levels:
+        """Levels of a node."""
+        return tuple(int(x) for x in (node // self.stride) % self.depths)
+
+    def node(self, levels: Levels) -> int:
+        """Number of a node."""
+        return int(np.dot(levels, self.stride))
+
+    def visit(self, node: int) -> Checked:
+        """Evaluate a node and draw the conclusions for the others."""
+        found = self.evaluator.check(self.levels(node))
+        at = np.array(found.levels, np.int64)
+        totals, score = found.totals, self.evaluator.score
+        if totals.unavoidable > self.evaluator.allowed_rows:
+            closing = np.full((len(at), int(self.depths.max())), np.inf)
+            self.kernels.raise_box(self.bound, self.bottom, at, self.stride, closing)
+        elif totals.unavoidable:
+            self.kernels.raise_box(self.bound, self.bottom, at, self.stride, score.terms(totals.unavoidable))
+        if totals.unavoidable <= self.evaluator.allowed_rows:
+            self.kernels.mark_box(self.tame, at, self.top, self.stride)
+        above = score.above(totals)
+        if above > -np.inf:
+            terms = np.zeros((len(at), int(self.depths.max())))
+            terms[0] = above
+            self.kernels.raise_box(self.bound, at, self.top, self.stride, terms)
+        self.bound[node] = np.inf
+        return found
+
+    def path(self, node: int, ceiling: float) -> NDArray[np.int64]:
+        """The cheapest upward path from a node."""
+        start = np.array(self.levels(node), np.int64)
+        path: NDArray[np.int64] = self.kernels.climb(self.bound, start, self.top, self.stride, ceiling)
+        return path
+
+    def beyond(self, node: int, steps: int) -> int:
+        """A node some steps above, dearer than the best but able to close more at once."""
+        if steps == 0:
+            return node
+        start = np.array(self.levels(node), np.int64)
+        return int(self.kernels.climb_beyond(self.bound, self.tame, start, self.top, self.stride, steps))
+
+
+def walk(lattice: Lattice, watch: Watch) -> tuple[Best, bool]:
+    """Search until nothing open can beat or tie the best, or time is out."""
+    best = Best()
+    beyond = 0.0
+    while True:
+        node = lattice.kernels.least(lattice.bound)
+        if lattice.bound[node] == np.inf or lattice.bound[node] > best.ceiling:
+            return best, True
+        if watch.out_of_time(lattice.evaluator.checked):
+            return best, False
+        path = lattice.path(node, best.ceiling)
+        if best.found is None:
+            _bisect(lattice, path, best)
+            continue
+        chosen = int(path[round((len(path) - 1) * lattice.evaluator.score.reach)])
+        best.offer(lattice.visit(lattice.beyond(chosen, int(beyond))))
+        closed = lattice.bound[node] > best.ceiling
+        beyond = min(beyond + 0.5, FARTHEST) if closed else max(beyond - 1, 0)
+
+
+def _bisect(lattice: Lattice, path: NDArray[np.int64], best: Best) -> None:
+    """The first node on a path that keeps within the limit, by halving."""
+    low, high = 0, len(path) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        if lattice.bound[path[middle]] == np.inf:
+            low = middle + 1
+            continue
+        found = lattice.visit(int(path[middle]))
+        best.offer(found)
+        if math.isinf(found.score):
+            low = middle + 1
+        else:
+            high = middle - 1
+
+
+def search(
+    problem: SearchProblem,
+    *,
+    time_limit: float | None = None,
+    clock: Callable[[], float] | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> SearchResult | NoSolution:
+    """The node of least loss that keeps within the limit, or the nearest miss.
+
+    With a time limit (seconds on the given clock) or a cancel check, the best found so far and the proven bound.
+    """
+    deadline = clock() + time_limit if clock is not None and time_limit is not None else math.inf
+    watch = Watch(deadline, clock, cancelled, progress, problem.nodes)
+    if problem.nodes > LARGEST_LATTICE and math.isinf(deadline) and cancelled is None:
+        raise LatticeTooLarge(nodes=problem.nodes, limit=LARGEST_LATTICE)
+    evaluator = Evaluator(problem, problem.allowed_rows)
+    best, complete, open_bound = _walk(evaluator, watch)
+    if best.found is not None:
+        return _result(problem, evaluator, best, complete, open_bound)
+    return _nearest_miss(problem, evaluator.checked, watch, complete)
+
+
+def _walk(evaluator: Evaluator, watch: Watch) -> tuple[Best, bool, float]:
+    """The best node, whether proved, and the least bound still open."""
+    if evaluator.problem.nodes > LARGEST_LATTICE:
+        huge = HugeLattice(evaluator)
+        best, complete = huge.walk(watch)
+        return best, complete, huge.open_bound
+    lattice = Lattice(evaluator)
+    best, complete = walk(lattice, watch)
+    return best, complete, float(lattice.bound.min())
+
+
+def _result(
+    problem: SearchProblem, evaluator: Evaluator, best: Best, complete: bool, open_bound: float
+) -> SearchResult:
+    assert best.found is not None
+    totals = best.found.totals
+    bound = best.score if complete else min(best.score, open_bound)
+    return SearchResult(
+        names=problem.names,
+        levels=_outer(problem, best.found.levels),
+        metric=problem.objective.name,
+        loss=evaluator.score.loss(best.score),
+        suppressed_rows=totals.suppressed,
+        suppressed_share=totals.suppressed / max(problem.quasi.n_rows, 1),
+        classes=totals.kept,
+        nodes=problem.nodes,
+        nodes_checked=evaluator.checked,
+        optimal=complete,
+        bound=evaluator.score.loss(bound),
+    )
+
+
+def _outer(problem: SearchProblem, levels: Levels) -> Levels:
+    return tuple(level + low for level, low in zip(levels, problem.lowest, strict=True))
+
+
+def _nearest_miss(problem: SearchProblem, checked: int, watch: Watch, complete: bool) -> NoSolution:
+    """Search again for the node that suppresses fewest rows."""
+    evaluator = Evaluator(problem, problem.quasi.n_rows, by_suppressed=True)
+    best, exact, _ = _walk(evaluator, watch)
+    if best.found is None:
+        top = tuple(int(depth) - 1 for depth in evaluator.encoding.depths)
+        best.offer(evaluator.check(top))
+    assert best.found is not None
+    found = best.found
+    failing = tuple(FailingCriterion(c, evaluator.failing_rows(found.levels, c)) for c in problem.criteria)
+    return NoSolution(
+        names=problem.names,
+        levels=_outer(problem, found.levels),
+        suppressed_rows=found.totals.suppressed,
+        suppressed_share=found.totals.suppressed / max(problem.quasi.n_rows, 1),
+        allowed_rows=problem.allowed_rows,
+        failing=tuple(f for f in failing if f.rows),
+        nodes=problem.nodes,
+        nodes_checked=checked + evaluator.checked,
+        proved=complete and exact,
+    )

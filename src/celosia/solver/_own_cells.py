@@ -1,0 +1,104 @@
+"""Masks that hold when `*` is a value of its own: every class of the published text passes every criterion.
+
+Two ways are gone and the cheaper result is given: local recoding over the sets of variables to mask, cheapest first,
+which scales; and company by company, which is closer to the least number of cells and serves where few tuples fail.
+After either, cells that are not needed are shown again. Good, not proved least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.risk.criteria import Criterion
+from celosia.solver._cell_table import CellTable, Ints, Mask, sets_by_cost
+from celosia.solver._company import Groups
+from celosia.solver._published import class_labels, judge_all
+from celosia.solver.local import recode_over
+from celosia.tuples import group_codes
+
+_MOST_PAIRS = 30_000_000  # failing tuples × tuples, up to which company is looked for one by one
+
+
+def mask_as_own_value(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
+    """Cells to mask so that every published class passes; None when even everything masked fails."""
+    found = [mask for mask in (_by_recoding(table, criteria), _by_company(table, criteria)) if mask is not None]
+    shown = [_show_needless(table, criteria, mask) for mask in found]
+    return min(shown, key=table.cost, default=None)
+
+
+def failing(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> tuple[Ints, Mask]:
+    """The published class of each tuple, and which classes fail."""
+    label, count = class_labels(table.publish(masked), table.sizes)
+    return label, ~judge_all(criteria, table.counter.classes(label, count))
+
+
+def _by_recoding(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
+    recoded = recode_over(table.counter, table.hierarchies, criteria, sets_by_cost(table.weights))
+    return None if recoded is None else recoded.levels > 0
+
+
+def _by_company(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
+    groups = Groups(table.counter, criteria, table.weights)
+    if int((~groups.alone).sum()) * len(groups.alone) > _MOST_PAIRS or not groups.gather():
+        return None
+    groups.improve()
+    masked = groups.masked()
+    return None if failing(table, criteria, masked)[1].any() else masked
+
+
+def _show_needless(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> Mask:
+    """Show masked cells again, most important variable first, as long as every class still passes."""
+    order = np.argsort(-table.weights, kind="stable")
+    while True:
+        before = masked
+        for v in order:
+            trial = _show_variable(table, criteria, masked, int(v))
+            if not failing(table, criteria, trial)[1].any():
+                masked = trial
+        if (masked == before).all():
+            return masked
+
+
+def _show_variable(table: CellTable, criteria: Sequence[Criterion], masked: Mask, v: int) -> Mask:
+    """Split classes by the hidden values of one variable: parts that pass are shown if what stays hidden passes."""
+    hidden = masked[:, v]
+    if not hidden.any():
+        return masked
+    class_of, _ = class_labels(table.publish(masked), table.sizes)
+    first, part = group_codes(_pairs(class_of, table.quasi.codes[:, v]), [len(class_of), table.quasi.sizes[v]])
+    part_rows = np.bincount(part, weights=table.quasi.rows, minlength=len(first))
+    moving = hidden.copy()
+    trial = _with_column(masked, v, hidden & ~moving)
+    label, fails = failing(table, criteria, trial)
+    moving &= ~fails[label]
+    while True:
+        trial = _with_column(masked, v, hidden & ~moving)
+        label, fails = failing(table, criteria, trial)
+        broken = np.unique(class_of[hidden & ~moving & fails[label]])
+        kept_back = _smallest_moving_parts(broken, class_of, part, part_rows, moving)
+        if len(kept_back) == 0:
+            return trial
+        moving &= ~np.isin(part, kept_back)
+
+
+def _smallest_moving_parts(
+    broken: Ints, class_of: Ints, part: Ints, part_rows: NDArray[np.float64], moving: Mask
+) -> Ints:
+    """Of each class whose hidden rest fails, the smallest part that was to be shown."""
+    at = np.flatnonzero(moving & np.isin(class_of, broken))
+    order = at[np.lexsort((part[at], part_rows[part[at]], class_of[at]))]
+    _, first = np.unique(class_of[order], return_index=True)
+    return part[order[first]]
+
+
+def _with_column(masked: Mask, v: int, column: Mask) -> Mask:
+    changed = masked.copy()
+    changed[:, v] = column
+    return changed
+
+
+def _pairs(one: Ints, other: NDArray[np.int32]) -> Ints:
+    return np.stack([one, other.astype(np.int64)], axis=1)

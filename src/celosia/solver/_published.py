@@ -1,0 +1,161 @@
+"""What would be published for each tuple, and the classes that makes.
+
+A class is what shares the same *published* text: labels of different levels are put into one vocabulary per
+variable, so that a value left alone and the same text reached by generalising are the same (REQUIREMENTS X1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.hierarchy import CompiledHierarchy
+from celosia.model.values import is_masked
+from celosia.risk.criteria import Classes, Criterion, Domain, ValueCounts
+from celosia.tuples import Persons, Tuples, group_codes, project, roll_up_persons
+
+Mask = NDArray[np.bool_]
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The published codes of each quasi-identifier tuple, and where sensitive values are masked."""
+
+    names: tuple[str, ...]
+    vocabularies: tuple[tuple[str, ...], ...]
+    codes: NDArray[np.int32]
+    suppressed: Mask
+    masked_sensitive: Mapping[str, Mask] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """One vocabulary per variable over the labels of all its levels; `maps[v][level][code]` points into it."""
+
+    vocabularies: tuple[tuple[str, ...], ...]
+    maps: tuple[tuple[NDArray[np.int32], ...], ...]
+
+    def publish(self, codes: NDArray[np.int32], levels: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Published codes of tuples, each variable at the level given per tuple."""
+        published = np.empty_like(codes)
+        for variable, maps in enumerate(self.maps):
+            stacked = np.stack(maps)
+            published[:, variable] = stacked[levels[:, variable], codes[:, variable]]
+        return published
+
+
+def levels_of(hierarchies: Sequence[CompiledHierarchy]) -> Levels:
+    """The labels of all levels of each variable, as one vocabulary in code-point order."""
+    vocabularies, maps = [], []
+    for hierarchy in hierarchies:
+        vocabulary = tuple(sorted({label for level in hierarchy.labels for label in level}))
+        position = {label: i for i, label in enumerate(vocabulary)}
+        recoded = [np.array([position[label] for label in level], np.int32) for level in hierarchy.labels]
+        maps.append(tuple(recoded[j][hierarchy.maps[j]] for j in range(len(hierarchy.maps))))
+        vocabularies.append(vocabulary)
+    return Levels(tuple(vocabularies), tuple(maps))
+
+
+class ClassCounter:
+    """Counts the classes of any assignment of tuples to published tuples, with all that criteria ask."""
+
+    def __init__(
+        self,
+        quasi: Tuples,
+        sensitive: Mapping[str, Tuples],
+        hierarchies: Mapping[str, CompiledHierarchy] | None = None,
+        domains: Mapping[str, Domain] | None = None,
+    ):
+        self.quasi = quasi
+        self._sensitive = dict(sensitive)
+        self._parents = {name: project(table, quasi.names)[1] for name, table in sensitive.items()}
+        self._domains = {
+            name: (domains or {}).get(name) or domain_of(name, table, (hierarchies or {}).get(name))
+            for name, table in sensitive.items()
+        }
+
+    def classes(self, label: Labels, count: int, shown: Mapping[str, Mask] | None = None) -> Classes:
+        """The classes when tuple i goes to class label[i]; `shown[name]` tells where a sensitive value is visible."""
+        rows = np.bincount(label, weights=self.quasi.rows, minlength=count).astype(np.int64)
+        persons = None
+        if self.quasi.persons is not None:
+            rolled = roll_up_persons(self.quasi.persons, label, count)
+            persons = rolled.settled + np.bincount(rolled.tuple_index, minlength=count)
+        values = {name: self._values(name, label, count, (shown or {}).get(name)) for name in self._sensitive}
+        return Classes(rows, persons, values, self._domains)
+
+    def domain(self, name: str) -> Domain | None:
+        """The values of a sensitive variable; None for a criterion that looks at sizes alone."""
+        return self._domains.get(name)
+
+    def restricted(self, index: Labels) -> ClassCounter:
+        """The counter over some of the tuples, given by ascending positions."""
+        part = object.__new__(ClassCounter)
+        part.quasi = _some(self.quasi, index)
+        part._domains = self._domains
+        place = np.full(len(self.quasi.rows), -1, np.int64)
+        place[index] = np.arange(len(index))
+        part._sensitive, part._parents = {}, {}
+        for name, table in self._sensitive.items():
+            kept = np.flatnonzero(place[self._parents[name]] >= 0)
+            part._sensitive[name] = _some(table, kept)
+            part._parents[name] = place[self._parents[name][kept]]
+        return part
+
+    def _values(self, name: str, label: Labels, count: int, shown: Mask | None) -> ValueCounts:
+        table, parent = self._sensitive[name], self._parents[name]
+        visible = ~self._domains[name].masked[table.codes[:, -1]]
+        if shown is not None:
+            visible &= shown[parent]
+        kept = np.flatnonzero(visible)
+        pairs = np.stack([label[parent[kept]], table.codes[kept, -1].astype(np.int64)], axis=1)
+        first, group = group_codes(pairs, [count, table.sizes[-1]])
+        owner = pairs[first, 0]
+        rows = np.bincount(group, weights=table.rows[kept], minlength=len(first)).astype(np.int64)
+        persons = None
+        if table.persons is not None:
+            everywhere = np.full(len(table.rows), len(first), np.int64)
+            everywhere[kept] = group
+            rolled = roll_up_persons(table.persons, everywhere, len(first) + 1)
+            persons = (rolled.settled + np.bincount(rolled.tuple_index, minlength=len(first) + 1))[:-1]
+        offsets = np.searchsorted(owner, np.arange(count + 1)).astype(np.int64)
+        return ValueCounts(offsets, pairs[first, 1].astype(np.int32), rows, persons)
+
+
+def _some(tuples: Tuples, index: Labels) -> Tuples:
+    """Some tuples of a table; a person is then known by the rows that lie in them."""
+    persons = tuples.persons
+    if persons is not None:
+        place = np.full(len(tuples.rows), -1, np.int64)
+        place[index] = np.arange(len(index))
+        kept = place[persons.tuple_index] >= 0
+        persons = Persons(
+            persons.total, persons.settled[index], place[persons.tuple_index[kept]], persons.ordinal[kept]
+        )
+    return Tuples(tuples.names, tuples.vocabularies, tuples.codes[index], tuples.rows[index], persons)
+
+
+def domain_of(name: str, table: Tuples, hierarchy: CompiledHierarchy | None = None) -> Domain:
+    """The values of a sensitive variable and the rows behind each, as the reference of criteria."""
+    rows = np.bincount(table.codes[:, -1], weights=table.rows, minlength=table.sizes[-1]).astype(np.int64)
+    masked = np.array([is_masked(value) for value in table.vocabularies[-1]], bool)
+    return Domain(name, table.vocabularies[-1], np.where(masked, 0, rows), rows > 0, hierarchy)
+
+
+def judge_all(criteria: Sequence[Criterion], classes: Classes) -> Mask:
+    """Which classes pass every criterion."""
+    passes = np.ones(len(classes), bool)
+    for criterion in criteria:
+        passes &= criterion.judge(classes)
+    return passes
+
+
+def class_labels(published: NDArray[np.int32], sizes: Sequence[int]) -> tuple[Labels, int]:
+    """The class of each tuple, and how many classes there are."""
+    first, label = group_codes(published, sizes)
+    return label, len(first)

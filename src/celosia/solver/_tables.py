@@ -1,0 +1,164 @@
+"""Tables of classes and their roll-up; the pool of tables already made.
+
+A table holds the classes of a node with whatever the criteria need: rows, persons, sensitive values in the
+lightest form that answers. Any table of a finer node is a source; the smallest is the cheapest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.kernels import rollup
+from celosia.risk.criteria import Classes, Domain, ValueCounts, ValueExtremes, ValueSets
+from celosia.risk.criteria._classes import Values
+from celosia.solver._encoding import Encoding, Levels
+from celosia.tuples import Persons
+
+Index = NDArray[np.int64]
+_ADDRESSED = 2**20  # codes addressed directly even by small tables
+
+
+@dataclass(frozen=True, slots=True)
+class Incidence:
+    """Persons behind entries: settled in one, or listed (entry, person) in the order of persons."""
+
+    counted: Index  # distinct persons of each entry
+    settled: Index
+    entry: Index
+    person: Index
+
+    def roll(self, label: NDArray[np.integer], classes: int) -> Incidence:
+        """After entries merge as `label` says."""
+        return Incidence(*rollup.roll_persons(label, classes, self.settled, self.entry, self.person))
+
+
+def incidence_of(persons: Persons) -> Incidence:
+    """The incidence of a tuple table, ordered by person."""
+    order = np.argsort(persons.ordinal, kind="stable")
+    entry, person = persons.tuple_index[order], persons.ordinal[order]
+    counted = persons.settled + np.bincount(entry, minlength=len(persons.settled))
+    return Incidence(counted, persons.settled, entry, person)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The classes of a node."""
+
+    keys: NDArray[np.uint64]
+    rows: Index
+    persons: Incidence | None
+    values: Mapping[str, Values]
+    value_persons: Mapping[str, Incidence]
+
+    @property
+    def size(self) -> int:
+        """What rolling it up costs, in entries."""
+        lists = sum(len(v.values) for v in self.values.values() if isinstance(v, ValueCounts))
+        listed = sum(len(i.entry) for i in self.value_persons.values())
+        return len(self.keys) + lists + listed + (0 if self.persons is None else len(self.persons.entry))
+
+    def classes(self, domains: Mapping[str, Domain]) -> Classes:
+        """The classes as criteria see them."""
+        counted = None if self.persons is None else self.persons.counted
+        return Classes(self.rows, counted, self.values, domains)
+
+
+def roll(source: Table, levels: Levels, encoding: Encoding, domains: Mapping[str, Domain]) -> Table:
+    """The table of a node from that of a finer one."""
+    label, keys, rows = _labels(source, levels, encoding)
+    many = len(keys)
+    persons = None if source.persons is None else source.persons.roll(label, many)
+    values: dict[str, Values] = {}
+    behind: dict[str, Incidence] = {}
+    for name, held in source.values.items():
+        if isinstance(held, ValueSets):
+            values[name] = ValueSets(rollup.roll_sets(label, many, held.bits))
+        elif isinstance(held, ValueExtremes):
+            values[name] = ValueExtremes(*rollup.roll_extremes(label, many, held.low, held.high))
+        else:
+            people = source.value_persons.get(name)
+            values[name], found = _roll_counts(label, many, held, people, len(domains[name].vocabulary))
+            if found is not None:
+                behind[name] = found
+    return Table(keys, rows, persons, values, behind)
+
+
+def _roll_counts(
+    label: NDArray[np.int32], many: int, held: ValueCounts, people: Incidence | None, n_values: int
+) -> tuple[ValueCounts, Incidence | None]:
+    where = np.empty(0 if people is None else len(held.values), np.int32)
+    lists = rollup.roll_values(label, many, held.offsets, held.values, held.rows, n_values, where)
+    if people is None:
+        return ValueCounts(*lists), None
+    found = people.roll(where, len(lists[1]))
+    offsets, values, rows = lists
+    return ValueCounts(offsets, values, rows, found.counted), found
+
+
+def _labels(source: Table, levels: Levels, encoding: Encoding) -> tuple[NDArray[np.int32], NDArray[np.uint64], Index]:
+    n = len(source.keys)
+    if encoding.wide:
+        bits = _slot_bits(n)
+        wanted = (encoding.codes, encoding.leading, np.array(levels, np.int64), bits)
+        found = rollup.roll_wide(source.keys, source.rows, *wanted, *encoding.slots(1 << bits))
+    else:
+        offset, stride, domain = encoding.lookups(levels)
+        places = (offset, encoding.group_shift, encoding.group_mask)
+        if domain <= max(_ADDRESSED, 2 * n):
+            slots = encoding.slots(domain)
+            where = (encoding.address, *places, stride, domain, *slots)
+            found = rollup.roll_direct(source.keys, source.rows, *where)
+        else:
+            bits = _slot_bits(n)
+            slots = encoding.slots(1 << bits)
+            found = rollup.roll_hash(source.keys, source.rows, encoding.coarse, *places, bits, *slots)
+    encoding.first_free += len(found[1])
+    return found  # type: ignore[no-any-return]
+
+
+def _slot_bits(entries: int) -> int:
+    return max(entries * 2 - 1, 16).bit_length()
+
+
+class Pool:
+    """Tables already made, within a budget of entries; the first is the source of everything."""
+
+    def __init__(self, first: Table, variables: int, budget: int) -> None:
+        self._first = first
+        self._tables: list[Table] = []
+        self._levels = np.zeros((64, variables), np.int16)
+        self._sizes = np.zeros(64, np.int64)
+        self._budget = budget
+
+    def smallest(self, levels: Levels) -> Table:
+        """The smallest table of a finer node."""
+        many = len(self._tables)
+        if many == 0:
+            return self._first
+        finer = np.all(self._levels[:many] <= np.array(levels, np.int16), axis=1)
+        at = int(np.argmin(np.where(finer, self._sizes[:many], np.iinfo(np.int64).max)))
+        return self._tables[at] if finer[at] and self._sizes[at] < self._first.size else self._first
+
+    def offer(self, levels: Levels, table: Table, source: Table) -> None:
+        """Keep a table that shrank by a quarter or more; the largest make room."""
+        size = table.size
+        if 4 * size > 3 * source.size or size > self._budget // 2:
+            return
+        while self._tables and self._sizes[: len(self._tables)].sum() + size > self._budget:
+            self._drop(int(np.argmax(self._sizes[: len(self._tables)])))
+        at = len(self._tables)
+        if at == len(self._sizes):
+            self._levels = np.concatenate([self._levels, np.zeros_like(self._levels)])
+            self._sizes = np.concatenate([self._sizes, np.zeros_like(self._sizes)])
+        self._tables.append(table)
+        self._levels[at], self._sizes[at] = levels, size
+
+    def _drop(self, at: int) -> None:
+        last = len(self._tables) - 1
+        self._tables[at] = self._tables[last]
+        self._levels[at], self._sizes[at] = self._levels[last], self._sizes[last]
+        self._tables.pop()

@@ -1,0 +1,93 @@
+"""Cell suppression: as few cells as possible replaced by `*`, the less important variables first.
+
+Two readings of a masked cell. *Own*: `*` is a value like any other, and every published class passes every
+criterion; only this decides a verdict. *Wildcard*: a masked or missing cell may stand for any value, and every row
+is compatible with at least k rows, as other tools count; the rows that stay below k when `*` is a value of its own
+are reported with it. Rows with every variable masked are reported apart and pass the criteria too (REQUIREMENTS X6).
+A masked cell may still be read from another variable or another member of a household: masks along dependencies
+are another step. Good, not proved least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import CriterionNotForWildcard, NothingChosen, ValueOutOfRange
+from celosia.risk.criteria import Criterion, KAnonymity
+from celosia.solver._cell_table import CellTable, Mask
+from celosia.solver._own_cells import failing, mask_as_own_value
+from celosia.solver._published import ClassCounter
+from celosia.solver._wildcard_cells import mask_as_wildcard
+
+Reading = Literal["own", "wildcard"]
+READINGS: tuple[Reading, ...] = ("own", "wildcard")
+
+
+@dataclass(frozen=True, slots=True)
+class CellSuppression:
+    """Which cells of which tuples become `*`, and what that costs. Cells and rows are counted in rows of the table."""
+
+    reading: Reading
+    masked: Mask  # (tuples, variables)
+    codes: NDArray[np.int32]  # what is published for each tuple, into the vocabularies
+    vocabularies: tuple[tuple[str, ...], ...]
+    by_variable: tuple[int, ...]
+    cells: int
+    weighted: float  # cells, each counted by the importance of its variable
+    rows_touched: int
+    fully_masked_rows: int
+    classes: int
+    failing_rows: int  # rows whose class fails when `*` is a value of its own: 0 in the own reading
+
+
+def suppress_cells(
+    counter: ClassCounter, criteria: Sequence[Criterion], importance: Sequence[float], reading: Reading = "own"
+) -> CellSuppression | None:
+    """Cells to mask so that the criteria hold in this reading; None when not even masking everything suffices.
+
+    `importance` has one number per quasi-identifier, to three decimals; the higher, the rather it is kept.
+    """
+    if reading not in READINGS:
+        raise ValueOutOfRange(parameter="reading", given=reading, allowed=", ".join(READINGS))
+    if not counter.quasi.names:
+        raise NothingChosen(option="quasi")
+    table = CellTable(counter, importance)
+    if reading == "own":
+        masked = mask_as_own_value(table, criteria)
+    else:
+        masked = mask_as_wildcard(table, _rows_asked(counter, criteria))
+    return None if masked is None else _account(table, criteria, masked, reading)
+
+
+def _rows_asked(counter: ClassCounter, criteria: Sequence[Criterion]) -> int:
+    """The k of k-anonymity in rows, the only criterion that the wildcard reading knows."""
+    for criterion in criteria:
+        in_rows = isinstance(criterion, KAnonymity) and (criterion.unit == "rows" or counter.quasi.persons is None)
+        if not in_rows:
+            raise CriterionNotForWildcard(criterion=criterion.name)
+    return max([int(criterion.k) for criterion in criteria], default=1)
+
+
+def _account(table: CellTable, criteria: Sequence[Criterion], masked: Mask, reading: Reading) -> CellSuppression:
+    fresh = masked & ~table.starred
+    label, fails = failing(table, criteria, fresh)
+    codes, rows = table.publish(fresh), table.quasi.rows
+    weighted, cells = table.cost(fresh)
+    return CellSuppression(
+        reading,
+        fresh,
+        codes,
+        table.levels.vocabularies,
+        tuple(int(count) for count in table.by_variable(fresh)),
+        cells,
+        weighted / 1000,
+        int(rows[fresh.any(axis=1)].sum()),
+        int(rows[(fresh | table.starred).all(axis=1)].sum()),
+        len(fails),
+        int(rows[fails[label]].sum()),
+    )

@@ -1,0 +1,226 @@
+"""Every operation of a Table gives the plain answer, on every engine and on every table."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from tests.engines.plain_rows import FIXED, Plain, plain_tables, same_rows, streamed
+
+from celosia.data.engines import Engine
+from celosia.data.table import Table
+from celosia.tuples import Tuples, person_counts, project
+
+BUDGET = {"DuckDB": 15, "PostgreSQL": 10, "Spark": 1}
+Law = Callable[[Table, Plain], None]
+
+
+def rows_are_counted(table: Table, plain: Plain) -> None:
+    assert table.count_rows() == len(plain.rows)
+
+
+def selected_columns_keep_their_values_and_order(table: Table, plain: Plain) -> None:
+    names = plain.names[::-1]
+    chosen = table.select(names)
+    assert chosen.names == names
+    assert same_rows(streamed(chosen.batches()), plain.over(names))
+
+
+def batches_hold_every_row_once(table: Table, plain: Plain) -> None:
+    batches = list(table.batches(batch_rows=5))
+    assert all(batch.num_rows <= 5 for batch in batches)
+    assert same_rows(streamed(batches), plain.rows)
+
+
+def declared_markers_become_missing(table: Table, plain: Plain) -> None:
+    name = plain.names[0]
+    markers = sorted(set(plain.column(name)))[::2]
+    marked = table.with_missing({name: markers})
+    expected = [("" if row[0] in markers else row[0], *row[1:]) for row in plain.rows]
+    assert same_rows(streamed(marked.batches()), expected)
+
+
+def rows_with_a_value_are_found(table: Table, plain: Plain) -> None:
+    name = plain.names[-1]
+    wanted = [*sorted(set(plain.column(name)))[1::2], "a value that is not there"]
+    expected = [row for row in plain.rows if row[-1] in wanted]
+    assert same_rows(streamed(table.where(name, wanted).batches()), expected)
+
+
+def distinct_values_are_counted(table: Table, plain: Plain) -> None:
+    assert table.distinct_counts() == {name: len(set(plain.column(name))) for name in plain.names}
+
+
+def distinct_combinations_are_counted(table: Table, plain: Plain) -> None:
+    assert table.distinct_together(plain.names) == len(set(plain.rows))
+
+
+def frequencies_come_in_code_point_order(table: Table, plain: Plain) -> None:
+    found = table.frequencies(plain.names[0])
+    expected = sorted(Counter(plain.column(plain.names[0])).items())
+    assert list(zip(found.values.to_pylist(), found.counts.tolist(), strict=True)) == expected
+
+
+def a_sample_of_frequencies_is_spread_evenly(table: Table, plain: Plain) -> None:
+    found = table.frequencies(plain.names[0], at_most=3)
+    values = sorted(Counter(plain.column(plain.names[0])).items())
+    total = len(values)
+    expected = [v for i, v in enumerate(values) if total <= 3 or (i * 3) % total < 3]
+    assert list(zip(found.values.to_pylist(), found.counts.tolist(), strict=True)) == expected
+
+
+def tuples_are_the_distinct_combinations(table: Table, plain: Plain) -> None:
+    found = table.tuples(plain.names)
+    assert [tuple(v) for v in found.vocabularies] == [tuple(sorted(set(plain.column(n)))) for n in plain.names]
+    assert dict(zip(combinations(found), found.rows.tolist(), strict=True)) == dict(Counter(plain.rows))
+    assert combinations(found) == sorted(combinations(found))
+
+
+def persons_are_counted_once_per_tuple(table: Table, plain: Plain) -> None:
+    names, key = plain.names[:3], plain.names[-1]
+    found = table.tuples(names, person=key)
+    behind = behind_each(plain, names, key)
+    assert person_counts(found).tolist() == [len(behind[t]) for t in combinations(found)]
+    assert found.persons is not None
+    assert found.persons.total == len(set(plain.column(key)))
+
+
+def incidence_is_numbered_in_the_order_of_the_key(table: Table, plain: Plain) -> None:
+    names, key = plain.names[:2], plain.names[-1]
+    found = table.tuples(names, person=key)
+    behind = behind_each(plain, names, key)
+    spread = Counter(person for persons in behind.values() for person in persons)
+    ordinals = {p: i for i, p in enumerate(sorted(p for p, n in spread.items() if n > 1))}
+    order = combinations(found)
+    pairs = sorted((i, ordinals[p]) for i, t in enumerate(order) for p in behind[t] if p in ordinals)
+    assert found.persons is not None
+    assert list(zip(found.persons.tuple_index.tolist(), found.persons.ordinal.tolist(), strict=True)) == pairs
+    assert found.persons.settled.tolist() == [sum(spread[p] == 1 for p in behind[t]) for t in order]
+
+
+def projecting_equals_counting_again(table: Table, plain: Plain) -> None:
+    wide, narrow = plain.names[:3], plain.names[:1]
+    projected, _ = project(table.tuples(wide, person=plain.names[-1]), narrow)
+    direct = table.tuples(narrow, person=plain.names[-1])
+    assert combinations(projected) == combinations(direct)
+    assert projected.rows.tolist() == direct.rows.tolist()
+    assert person_counts(projected).tolist() == person_counts(direct).tolist()
+
+
+def mapped_values_are_replaced_and_others_stay(table: Table, plain: Plain) -> None:
+    name = plain.names[0]
+    mapping = {value: f"{value}'→\\" for value in sorted(set(plain.column(name)))[::2]} | {"absent": "never"}
+    expected = [(mapping.get(row[0], row[0]), *row[1:]) for row in plain.rows]
+    assert same_rows(streamed(table.map_values(name, mapping).batches()), expected)
+
+
+def rows_are_ordered_by_code_point(table: Table, plain: Plain) -> None:
+    assert streamed(table.ordered_batches(batch_rows=4)) == sorted(plain.rows)
+    fewer = plain.names[::-1][:2]
+    assert streamed(table.ordered_batches(fewer)) == sorted(plain.over(fewer))
+
+
+def recoded_rows_come_in_the_order_of_what_is_published(table: Table, plain: Plain) -> None:
+    names = plain.names[-2:]
+    published = recode_all(table.tuples(names), table)
+    expected = [(*row[: -len(names)], *(shortened(v) for v in row[-len(names) :])) for row in plain.rows]
+    by_rank = sorted(expected, key=lambda row: (row[-len(names) :], row[: -len(names)]))
+    assert streamed(published.ordered_batches()) == by_rank
+
+
+def numbers_are_read_and_the_rest_is_counted(table: Table, plain: Plain) -> None:
+    column = plain.column(plain.names[0])
+    found = table.numbers(plain.names[0], unknown=["99999"])
+    expected = Counter(float(v) for v in column if v in NUMBERS)
+    readable = dict(zip(found.values.tolist(), found.rows.tolist(), strict=True))
+    assert {k: n for k, n in readable.items() if k in expected} == expected
+    assert found.missing == column.count("")
+    assert found.unknown == column.count("99999")
+    assert found.masked == sum(bool(v) and set(v) == {"*"} for v in column)
+    assert sum(readable.values()) + found.missing + found.masked + found.unknown + found.unreadable == len(column)
+
+
+LAWS: tuple[Law, ...] = (
+    rows_are_counted,
+    selected_columns_keep_their_values_and_order,
+    batches_hold_every_row_once,
+    declared_markers_become_missing,
+    rows_with_a_value_are_found,
+    distinct_values_are_counted,
+    distinct_combinations_are_counted,
+    frequencies_come_in_code_point_order,
+    a_sample_of_frequencies_is_spread_evenly,
+    tuples_are_the_distinct_combinations,
+    persons_are_counted_once_per_tuple,
+    incidence_is_numbered_in_the_order_of_the_key,
+    projecting_equals_counting_again,
+    mapped_values_are_replaced_and_others_stay,
+    rows_are_ordered_by_code_point,
+    recoded_rows_come_in_the_order_of_what_is_published,
+    numbers_are_read_and_the_rest_is_counted,
+)
+SPARK_LAWS = (  # a query there takes half a second whatever its size: those that meet every kind of query
+    incidence_is_numbered_in_the_order_of_the_key,
+    rows_with_a_value_are_found,
+    recoded_rows_come_in_the_order_of_what_is_published,
+    a_sample_of_frequencies_is_spread_evenly,
+)
+NUMBERS = {"05302", "5302", "5302 ", " 5302", "1e3", "-0", "1.5", "0", "00"}
+
+
+def combinations(tuples: Tuples) -> list[tuple[str, ...]]:
+    return [tuple(v[c] for v, c in zip(tuples.vocabularies, row, strict=True)) for row in tuples.codes.tolist()]
+
+
+def behind_each(plain: Plain, names: tuple[str, ...], key: str) -> dict[tuple[str, ...], set[str]]:
+    found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for combination, person in zip(plain.over(names), plain.column(key), strict=True):
+        found[combination].add(person)
+    return found
+
+
+def shortened(value: str) -> str:
+    """A many-to-one recoding whose texts are not in the order of the originals."""
+    return value[::-1][:1] or "*"
+
+
+def recode_all(tuples: Tuples, table: Table) -> Table:
+    vocabularies = [tuple(dict.fromkeys(shortened(t) for t in texts)) or ("*",) for texts in tuples.vocabularies]
+    codes = [
+        np.array([vocabularies[i].index(shortened(texts[c])) for c in tuples.codes[:, i]], np.int32)
+        for i, texts in enumerate(tuples.vocabularies)
+    ]
+    return table.recode(tuples, codes, vocabularies)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_on_any_table(engine: Engine, law: Law) -> None:
+    @settings(max_examples=BUDGET[engine.name], deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(plain_tables())
+    @example(FIXED["values engines confuse"])
+    def check(plain: Plain) -> None:
+        law(plain.on(engine), plain)
+
+    check()
+
+
+@pytest.mark.parametrize("kind", [name for name in FIXED if name != "values engines confuse"])
+def test_on_extreme_tables(engine: Engine, kind: str) -> None:
+    plain = FIXED[kind]
+    table = plain.on(engine)
+    for law in LAWS if engine.name != "Spark" else SPARK_LAWS:
+        law(table, plain)
+
+
+def test_a_working_copy_is_read_as_it_was_written(engine: Engine, tmp_path: Path) -> None:
+    plain = FIXED["values engines confuse"]
+    path = tmp_path / "it's a copy.parquet"
+    pq.write_table(pa.table({f"c{i}": plain.column(name) for i, name in enumerate(plain.names)}), path)
+    table = Table(engine, engine.parquet(path), plain.names)
+    assert streamed(table.ordered_batches()) == sorted(plain.rows)

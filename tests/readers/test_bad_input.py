@@ -1,0 +1,283 @@
+"""Bad input: one clear error of ours, exit code 2, nothing half-written, and no cell in any word of it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from readers.planted import NAME, refused
+
+from celosia import errors
+from celosia.data.readers import ingest
+from celosia.data.sniffing import sniff
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the working copy would go."""
+    path = tmp_path / "private"
+    path.mkdir()
+    return path
+
+
+BAD = [
+    pytest.param(b"", {}, errors.EmptyFile, {}, id="empty file"),
+    pytest.param(b"\n\n  \n", {}, errors.EmptyFile, {}, id="only blank lines"),
+    pytest.param(b"nombre,run\n", {"header": True}, errors.HeaderOnly, {}, id="header only"),
+    pytest.param(b"nombre,run\n" + NAME.encode() + b",1\x00\n", {}, errors.BinaryFile, {}, id="binary"),
+    pytest.param(b"\x1f\x8b\x08" + NAME.encode(), {}, errors.UnsupportedFile, {}, id="compressed"),
+    pytest.param(b"PAR1" + NAME.encode() * 9, {}, errors.DamagedFile, {}, id="damaged Parquet"),
+    pytest.param(b"$FL2" + NAME.encode() * 9, {}, errors.DamagedFile, {}, id="damaged SPSS"),
+    pytest.param(b"<stata_dta>" + NAME.encode() * 9, {}, errors.DamagedFile, {}, id="damaged Stata"),
+    pytest.param(b"SQLite format 3\x00" + NAME.encode() * 99, {}, errors.DamagedFile, {}, id="damaged SQLite"),
+    pytest.param(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + NAME.encode(), {}, errors.DamagedFile, {}, id="damaged xls"),
+    pytest.param(b"12345678DUCK" + NAME.encode() * 999, {}, errors.DamagedFile, {}, id="damaged DuckDB"),
+    pytest.param(
+        f"id,nombre\n1,{NAME} Ñ\n".encode("latin-1"),
+        {"encoding": "utf-8"},
+        errors.WrongEncoding,
+        {"line": 2},
+        id="wrong encoding",
+    ),
+    pytest.param(
+        f"id,nombre\n1,Ñandú\n2,{NAME} ".encode() + b"\xd1\n", {"encoding": "utf-8-sig"}, errors.WrongEncoding,
+        {"line": 3}, id="wrong encoding, late",
+    ),
+    pytest.param(
+        ("id,nombre\n" + "1,Ñandú\n" * 300_000 + f"2,{NAME} ").encode() + b"\xd1\n" + b"3,x\n" * 1000,
+        {},
+        errors.MixedEncoding,
+        {"line": 300_002},
+        id="mixed encodings",
+    ),
+    pytest.param(
+        f"id,nombre\n1,{NAME}\n2,{NAME},3\n4\n".encode(),
+        {},
+        errors.RaggedLine,
+        {"line": 3, "expected": 2, "found": 3, "count": 2},
+        id="ragged line",
+    ),
+    pytest.param(
+        f'id,nombre\n1,"{NAME}\nx"\n2,{NAME},3\n'.encode(),
+        {},
+        errors.RaggedLine,
+        {"line": 4, "expected": 2, "found": 3, "count": 1},
+        id="ragged line after a quoted line end",
+    ),
+    pytest.param(f'id,n\n1,x\n2,"{NAME}\n3,y\n'.encode(), {}, errors.UnclosedQuote, {"line": 3}, id="open quote"),
+    pytest.param(
+        f'id;glosa\n1;x\n2;"""{NAME}; dijo ""no"" y\n3;"y"\n'.encode(),
+        {},
+        errors.UnclosedQuote,
+        {"line": 3},
+        id="broken triple quotes",
+    ),
+    pytest.param(f'id,n\n1,"{NAME}"x\n'.encode(), {}, errors.UnclosedQuote, {"line": 2}, id="text after a quote"),
+    pytest.param(f"id,n\n1,x\n2,{NAME}\ry\n".encode(), {}, errors.StrayReturn, {"line": 3}, id="stray return"),
+    pytest.param(
+        f"rut,edad,rut\n1,{NAME},3\n".encode(),
+        {"header": True},
+        errors.DuplicateHeader,
+        {"variable": "rut", "positions": "1, 3"},
+        id="duplicate headers",
+    ),
+    pytest.param(
+        f"{NAME},1-9,1-9\nx,y,z\n".encode(),
+        {"header": True},
+        errors.DuplicateHeader,
+        {"variable": "…"},
+        id="duplicate headers that are data",
+    ),
+    pytest.param(
+        f"rut,edad,\n1,{NAME},\n".encode(), {"header": True}, errors.BlankHeader, {"positions": "3"}, id="blank header"
+    ),
+    pytest.param(f"a,b\n1,{NAME}\n".encode(), {"drop": ["c"]}, errors.UnknownVariable, {}, id="missing column"),
+    pytest.param(
+        ('id,ficha\n' + f'1,"{{""nombre"": ""{NAME}""}}"\n' * 5).encode(),
+        {},
+        errors.UnsupportedColumn,
+        {"variable": "ficha"},
+        id="JSON column",
+    ),
+]
+
+
+@pytest.mark.requirement("M37", "A34")
+@pytest.mark.parametrize(("data", "choices", "kind", "fields"), BAD)
+def test_bad_files_are_refused_with_the_place_and_without_a_cell(
+    make: Make,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
+    data: bytes,
+    choices: dict[str, object],
+    kind: type[errors.CelosiaError],
+    fields: dict[str, object],
+) -> None:
+    path = make(data)
+    error = refused(kind, lambda: ingest(path, folder / "w.parquet", **choices), caplog, folder)  # type: ignore[arg-type]
+    assert {name: error.values[name] for name in fields} == fields
+
+
+@pytest.mark.parametrize("mark", [b"\n", b""])
+def test_a_line_of_hundreds_of_megabytes_is_refused_quickly_in_little_memory(
+    tmp_path: Path, folder: Path, caplog: pytest.LogCaptureFixture, mark: bytes
+) -> None:
+    path = tmp_path / "largo.csv"
+    with path.open("wb") as stream:
+        stream.write(b"id,nombre\n1," + NAME.encode() + mark)
+        for _ in range(300):
+            stream.write(b"x" * 1_000_000)
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    error = refused(errors.LineTooLong, lambda: ingest(path, folder / "w.parquet"), caplog, folder)
+    assert error.values["line"] == (3 if mark else 2)
+    assert time.perf_counter() - start < 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kilobytes
+
+
+def test_a_quoted_text_that_swallows_the_file_is_refused(
+    make: Make, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = make(f'id,n\n1,"{NAME}\n' + "2,y\n" * 6_000_000)
+    error = refused(errors.UnclosedQuote, lambda: ingest(path, folder / "w.parquet"), caplog, folder)
+    assert error.values["line"] == 2
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_said(
+    tmp_path: Path, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    refused(errors.FileMissing, lambda: ingest(tmp_path / "no.csv", folder / "w"), caplog, folder)
+    refused(errors.FileMissing, lambda: sniff(tmp_path / "no.csv"), caplog, folder)
+    refused(errors.FileUnreadable, lambda: ingest(tmp_path, folder / "w"), caplog, folder)
+
+
+def test_a_target_under_a_file_is_an_unwritable_folder(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    path = make(f"id,nombre\n1,{NAME}\n")
+    refused(errors.FolderUnwritable, lambda: ingest(path, path / "w.parquet"), caplog)
+    refused(errors.FolderUnwritable, lambda: ingest(path, path.parent / "no" / "w.parquet"), caplog)
+
+
+RUNNER = """
+import os, sys, traceback
+from pathlib import Path
+from celosia.data.readers import ingest
+from celosia.errors import CelosiaError
+{setup}
+try:
+    ingest(Path(sys.argv[1]), Path(sys.argv[2]))
+except CelosiaError as error:
+    print(error.code, error.exit_code)
+    print("".join(traceback.format_exception(error)), error, repr(error))
+"""
+
+
+def _run_apart(setup: str, *arguments: str) -> str:
+    code = RUNNER.format(setup=textwrap.dedent(setup))
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
+    assert "Plantado" not in done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root to become somebody else")
+def test_files_and_folders_closed_to_the_user_are_said() -> None:
+    import shutil
+    import tempfile
+
+    base = Path(tempfile.mkdtemp(prefix="celosia-closed-"))
+    try:
+        base.chmod(0o755)
+        path, closed, opened = base / "p.csv", base / "closed", base / "open"
+        path.write_text(f"id,nombre\n1,{NAME}\n")
+        closed.mkdir(mode=0o555)
+        opened.mkdir()
+        opened.chmod(0o777)
+        become = "os.setgid(65534); os.setuid(65534)"
+        assert _run_apart(become, str(path), str(closed / "w")).startswith("folder_unwritable 2")
+        path.chmod(0o600)
+        assert _run_apart(become, str(path), str(opened / "w")).startswith("file_unreadable 2")
+        assert list(closed.iterdir()) == list(opened.iterdir()) == []
+    finally:
+        shutil.rmtree(base)
+
+
+@pytest.fixture
+def many_rows(tmp_path: Path) -> Path:
+    """A file whose working copy takes more than two megabytes."""
+    path = tmp_path / "grande.csv"
+    path.write_text("id,nombre\n" + "".join(f"{i},{NAME} {i * 7919 % 1_000_003}\n" for i in range(400_000)))
+    return path
+
+
+LIMITED = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+"""
+
+
+def test_a_full_disk_leaves_nothing_behind(many_rows: Path, folder: Path) -> None:
+    assert hasattr(signal, "SIGXFSZ")
+    target = folder / "w.parquet"
+    target.write_bytes(b"the old state")
+    assert _run_apart(LIMITED, str(many_rows), str(target)).startswith("disk_full 2")
+    assert [path.name for path in folder.iterdir()] == ["w.parquet"]
+    assert target.read_bytes() == b"the old state"
+
+
+def test_a_full_disk_while_changing_the_encoding_leaves_nothing_behind(many_rows: Path, folder: Path) -> None:
+    many_rows.write_bytes(many_rows.read_bytes() + "1,Ñ\n".encode("latin-1") * 50)
+    assert _run_apart(LIMITED, str(many_rows), str(folder / "w.parquet")).startswith("disk_full 2")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_full_disk_while_reading_parquet_leaves_nothing_behind(many_rows: Path, folder: Path) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    source = many_rows.with_suffix(".parquet")
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(many_rows), source)
+    assert _run_apart(LIMITED, str(source), str(folder / "w.parquet")).startswith("disk_full 2")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def _tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real disk of one megabyte, where the system lets us mount one."""
+    place = tmp_path / "tiny"
+    place.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True)
+    if done.returncode:
+        pytest.skip("needs the right to mount a small disk; the limit on file sizes above stands in for it")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_source_that_changes_while_it_is_read_is_refused(
+    make: Make, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = make(f"id,nombre\n1,{NAME}\n")
+
+    def grow(share: float) -> None:
+        if share < 0.5:
+            path.write_text(f"id,nombre\n1,{NAME}\n2,{NAME}\n")
+
+    call = lambda: ingest(path, folder / "w.parquet", progress=grow)  # noqa: E731
+    refused(errors.SourceChanged, call, caplog, folder)
+
+
+def test_every_error_of_reading_says_the_way_out_in_spanish(make: Make, tmp_path: Path) -> None:
+    with pytest.raises(errors.RaggedLine) as caught:
+        ingest(make("id,nombre\n1,a\n2,b,c\n"), tmp_path / "w.parquet")
+    said = str(caught.value)
+    assert "línea 3" in said
+    assert "tiene 3 campos y se esperaban 2" in said
+    assert "comillas" in said

@@ -1,0 +1,64 @@
+"""Functional dependencies between columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from celosia.data.suggest import Dependency, dependencies, dependencies_of_codes
+
+RNG = np.random.default_rng(3)
+COMUNA = RNG.integers(0, 40, 2_000)
+REGION = COMUNA // 5
+SEX = RNG.integers(0, 2, 2_000)
+NEAR = np.where(np.arange(2_000) == 7, 7, REGION)
+KEY = np.arange(2_000)
+CONSTANT = np.zeros(2_000, dtype=np.int64)
+
+
+@pytest.mark.requirement("X7")
+def test_region_follows_from_comuna_and_not_the_reverse() -> None:
+    codes = np.column_stack([COMUNA, REGION, SEX])
+    assert dependencies_of_codes(["comuna", "region", "sexo"], codes) == [Dependency("comuna", "region", 1.0)]
+
+
+@pytest.mark.requirement("X7")
+def test_a_key_and_a_constant_give_no_dependency() -> None:
+    codes = np.column_stack([KEY, REGION, CONSTANT])
+    assert dependencies_of_codes(["id", "region", "anio"], codes) == []
+
+
+@pytest.mark.requirement("X7")
+def test_one_wrong_row_leaves_a_near_dependency() -> None:
+    found = dependencies_of_codes(["comuna", "region"], np.column_stack([COMUNA, NEAR]))
+    assert [(d.determinant, d.dependent) for d in found] == [("comuna", "region")]
+    assert found[0].share == pytest.approx(40 / 41)
+
+
+@pytest.mark.requirement("X7")
+def test_a_code_and_its_name_determine_each_other() -> None:
+    found = dependencies_of_codes(["codigo", "nombre"], np.column_stack([COMUNA, 39 - COMUNA]))
+    assert {(d.determinant, d.dependent) for d in found} == {("codigo", "nombre"), ("nombre", "codigo")}
+
+
+def test_an_engine_is_asked_once_for_each_pair_and_only_where_it_may_matter() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def pairs(a: int, b: int) -> int:
+        asked.append((a, b))
+        return 40
+
+    dependencies(["comuna", "region", "copia", "id", "anio"], [40, 8, 40, 2_000, 1], 2_000, pairs)
+    assert sorted(asked) == [(0, 1), (0, 2), (1, 2)]
+
+
+@pytest.mark.requirement("X7")
+@given(arrays.arrays(np.int64, st.tuples(st.integers(2, 30), st.just(3)), elements=st.integers(0, 3)))
+def test_an_exact_dependency_never_shows_two_values_for_one(codes: np.ndarray) -> None:
+    for found in dependencies_of_codes(["0", "1", "2"], codes):
+        a, b = codes[:, int(found.determinant)], codes[:, int(found.dependent)]
+        if found.share == 1.0:
+            assert all(len(set(b[a == value])) == 1 for value in set(a))
