@@ -479,6 +479,12 @@ class LatticeTooLarge(WrongUse):
     fields = ("nodes", "limit")
 
 
+class CriterionNotForWildcard(WrongUse):
+    """Only k-anonymity in rows can be counted when a masked cell stands for any value."""
+
+    fields = ("criterion",)
+
+
 # --- plan and run -----------------------------------------------------------------------------------
 
 

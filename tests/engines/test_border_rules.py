@@ -52,6 +52,9 @@ class Overheard:
     def upload(self, table: pa.Table) -> Expression:
         return self._engine.upload(table)
 
+    def forget(self, uploaded: Expression) -> None:
+        self._engine.forget(uploaded)
+
     def close(self) -> None:
         self._engine.close()
 
@@ -148,15 +151,18 @@ def test_rule_7_no_engine_is_asked_for_a_floating_number() -> None:
     for expression in overheard.asked:
         for node in expression.op().find(ibis.expr.operations.Value):
             assert not node.dtype.is_floating(), node.name
+    overheard.close()
 
 
 def test_rule_7_sums_of_the_numbers_do_not_depend_on_the_order_of_rows() -> None:
     values = [f"{i / 7:.9f}" for i in range(2_000)]
     sums = set()
+    engine = DuckDBEngine(threads=2)
     for seed in range(4):
         shuffled = np.random.default_rng(seed).permutation(values)
-        numbers = Plain(("a",), tuple((str(v),) for v in shuffled)).on(DuckDBEngine(threads=2)).numbers("a")
+        numbers = Plain(("a",), tuple((str(v),) for v in shuffled)).on(engine).numbers("a")
         sums.add(float(np.dot(numbers.values, numbers.rows)))
+    engine.close()
     assert len(sums) == 1
 
 
@@ -198,6 +204,7 @@ def test_rule_8_results_do_not_depend_on_spark_partitions(spark_engine: Engine, 
     table = Table(spark_engine, spark_engine.parquet(tmp_path), ("a", "b", "p"))
     local = DuckDBEngine()
     assert everything_of(table) == everything_of(Table(local, local.upload(rows), ("a", "b", "p")))
+    local.close()
 
 
 def told(error: BaseException) -> str:

@@ -47,6 +47,7 @@ def test_peru_has_fewer_persons_than_rows(by_establishment: Tuples) -> None:
     assert by_establishment.persons.total == 1_472_070
 
 
+@pytest.mark.requirement("X24")
 def test_peru_persons_after_rolling_up_equal_a_direct_count(vaccination: Table, by_establishment: Tuples) -> None:
     projected, label = project(by_establishment, NARROW)
     direct = vaccination.tuples(NARROW, person="id_persona")

@@ -34,6 +34,7 @@ def table(engine: DuckDBEngine) -> Table:
     return Plain(("a", "b", "c"), (("1", "x", "p"), ("2", "y", "q"), ("3", "x", "o"))).on(engine)
 
 
+@pytest.mark.requirement("M36")
 def test_an_order_made_by_a_column_that_is_not_published_is_not_used(table: Table) -> None:
     recoded = table.recode(
         table.tuples(["a", "b"]), [np.array([2, 1, 0]), np.array([0, 0, 0])], [("3", "2", "1"), ("*",)]
@@ -80,3 +81,10 @@ def test_rows_stream_from_an_uploaded_table_while_others_are_made(engine: DuckDB
         seen += batch.num_rows
         assert rows.count_rows() == 5_000
     assert seen == 5_000
+
+
+def test_counting_persons_leaves_no_table_behind(engine: DuckDBEngine, table: Table) -> None:
+    held = "SELECT count(*) FROM duckdb_tables()"
+    before = engine.connection.execute(held).fetchone()
+    table.tuples(["a", "b"], person="c")
+    assert engine.connection.execute(held).fetchone() == before

@@ -83,3 +83,27 @@ def test_a_skip_is_loud_and_under_ci_a_failure(tmp_path: Path, ci: str, code: in
     assert done.returncode == code, done.stdout
     assert "1 TESTS SKIPPED" in done.stdout
     assert "no such engine here" in done.stdout
+
+
+GROUPED = """import os, pathlib, pytest
+
+@pytest.mark.spark
+@pytest.mark.parametrize("number", range(6))
+def test_grouped(number):
+    pathlib.Path(__file__).with_name(f"{number}.worker").write_text(os.environ["PYTEST_XDIST_WORKER"])
+
+@pytest.mark.parametrize("number", range(6))
+def test_free(number):
+    pass
+"""
+
+
+def test_the_tests_of_one_engine_share_one_worker(tmp_path: Path) -> None:
+    # pytest 9.2 with pytest-xdist 3.8 ignores the groups without a word: each worker would start its own Spark.
+    shutil.copy(REPOSITORY / "tests" / "conftest.py", tmp_path / "conftest.py")
+    (tmp_path / "test_grouping.py").write_text(GROUPED)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    spark\n    postgres\n")
+    spread = ("-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path)
+    done = _run(sys.executable, "-m", "pytest", "-q", "-c", tmp_path / "pytest.ini", *spread, CI="")
+    assert done.returncode == 0, done.stdout
+    assert len({path.read_text() for path in tmp_path.glob("*.worker")}) == 1

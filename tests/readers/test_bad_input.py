@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from readers.planted import NAME, refused
 
 from celosia import errors
 from celosia.data.readers import ingest
 from celosia.data.sniffing import sniff
+from readers.planted import NAME, refused
 
 Make = Callable[..., Path]
 
@@ -50,8 +50,11 @@ BAD = [
         id="wrong encoding",
     ),
     pytest.param(
-        f"id,nombre\n1,Ñandú\n2,{NAME} ".encode() + b"\xd1\n", {"encoding": "utf-8-sig"}, errors.WrongEncoding,
-        {"line": 3}, id="wrong encoding, late",
+        f"id,nombre\n1,Ñandú\n2,{NAME} ".encode() + b"\xd1\n",
+        {"encoding": "utf-8-sig"},
+        errors.WrongEncoding,
+        {"line": 3},
+        id="wrong encoding, late",
     ),
     pytest.param(
         ("id,nombre\n" + "1,Ñandú\n" * 300_000 + f"2,{NAME} ").encode() + b"\xd1\n" + b"3,x\n" * 1000,
@@ -103,7 +106,7 @@ BAD = [
     ),
     pytest.param(f"a,b\n1,{NAME}\n".encode(), {"drop": ["c"]}, errors.UnknownVariable, {}, id="missing column"),
     pytest.param(
-        ('id,ficha\n' + f'1,"{{""nombre"": ""{NAME}""}}"\n' * 5).encode(),
+        ("id,ficha\n" + f'1,"{{""nombre"": ""{NAME}""}}"\n' * 5).encode(),
         {},
         errors.UnsupportedColumn,
         {"variable": "ficha"},
@@ -147,7 +150,7 @@ def test_a_line_of_hundreds_of_megabytes_is_refused_quickly_in_little_memory(
 def test_a_quoted_text_that_swallows_the_file_is_refused(
     make: Make, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = make(f'id,n\n1,"{NAME}\n' + "2,y\n" * 6_000_000)
+    path = make(f'id,n\n1,"{NAME}\n' + f"2,{'y' * 1000}\n" * 20_000)
     error = refused(errors.UnclosedQuote, lambda: ingest(path, folder / "w.parquet"), caplog, folder)
     assert error.values["line"] == 2
 

@@ -35,9 +35,7 @@ def test_encodings_are_told_apart_and_reported(make: Make, encoding: str, found:
         ("nombre,edad\nMaría Núñez Peña,50\nJosé Ibáñez,7\n", "mac-roman"),
     ],
 )
-def test_bytes_that_latin_1_would_turn_into_rubbish_mean_another_encoding(
-    make: Make, text: str, encoding: str
-) -> None:
+def test_bytes_that_latin_1_would_turn_into_rubbish_mean_another_encoding(make: Make, text: str, encoding: str) -> None:
     assert sniff(make(text.encode(encoding))).encoding == encoding
 
 

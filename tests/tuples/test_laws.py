@@ -76,7 +76,6 @@ def assert_same(found: Tuples, expected: Tuples) -> None:
     assert found.persons.settled.tolist() == expected.persons.settled.tolist()
 
 
-@pytest.mark.requirement("M09")
 @given(rows_of_people, maps)
 def test_rolling_up_equals_counting_the_recoded_rows(rows: Rows, chosen: tuple) -> None:
     table = tuples_of(rows)
@@ -107,6 +106,7 @@ def test_projecting_on_every_column_changes_nothing(rows: Rows) -> None:
     assert label.tolist() == list(range(len(table.rows)))
 
 
+@pytest.mark.requirement("X24")
 @given(rows_of_people, st.permutations(["a", "b", "c"]), st.integers(1, 3))
 def test_projected_persons_are_the_distinct_persons_behind(rows: Rows, order: list[str], width: int) -> None:
     names = order[:width]

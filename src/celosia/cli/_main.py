@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import click
 
 from celosia import messages
-from celosia.cli import _demo, _dictionary, _init, _measure, _plan, _profile, _suggest
+from celosia.cli import _demo, _dictionary, _hierarchy, _init, _measure, _plan, _profile, _suggest
 from celosia.cli._shell import LocalGroup, language_option, usage_sentence
 from celosia.errors import CelosiaError, InternalFault, WrongUse
 
@@ -25,6 +25,7 @@ VERBS = (
     _dictionary.command,
     _profile.command,
     _measure.command,
+    _hierarchy.command,
     _plan.plan_command,
     _plan.run_command,
     _demo.command,
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.simplefilter("ignore")  # libraries' warnings are for us, not for the person at the terminal
     cli = build_cli(_asked_language(given) or messages.preferred())
     try:
-        return int(cli.main(args=given or ["--help"], prog_name="celosia", standalone_mode=False) or 0)
+        asked = given if _names_a_command(given) else [*given, "--help"]
+        return int(cli.main(args=asked, prog_name="celosia", standalone_mode=False) or 0)
     except CelosiaError as error:
         return _tell(error, given)
     except click.UsageError as error:
@@ -91,6 +93,12 @@ def _asked_language(given: Sequence[str]) -> str | None:
         if word.startswith("--lang="):
             return word.removeprefix("--lang=")
     return None
+
+
+def _names_a_command(given: Sequence[str]) -> bool:
+    """Whether anything but a language is asked for; with nothing asked, the help is shown."""
+    words = [word for i, word in enumerate(given) if word != "--lang" and (i == 0 or given[i - 1] != "--lang")]
+    return any(not word.startswith("--lang=") for word in words)
 
 
 def _version_option() -> click.Option:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -43,7 +42,7 @@ def run(
     from celosia.pipeline import measure_table, opened
 
     choices = reading_choices(reading)
-    with watching(as_json) as report, opened(Path(target), report, described=False, **choices) as found:
+    with watching(as_json) as report, opened(target, report, described=False, **choices) as found:
         measured = measure_table(found, quasi, sensitive, person, missing, report)
     if as_json:
         print_json(measured.as_dict())

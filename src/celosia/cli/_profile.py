@@ -30,10 +30,10 @@ def command() -> click.Command:
 
 def run(target: str, into: Path | None, rare: int, as_json: bool, **reading: Any) -> None:
     """Profile, save and show."""
-    from celosia.pipeline import opened, profile, save_profile
+    from celosia.pipeline import opened, profile_table, save_profile
 
-    with watching(as_json) as watch, opened(Path(target), watch, **reading_choices(reading)) as found:
-        report = profile(found, watch, rare)
+    with watching(as_json) as watch, opened(target, watch, **reading_choices(reading)) as found:
+        report = profile_table(found, watch, rare)
         saved = save_profile(report, Path(target), into)
     if as_json:
         print_json(report.as_dict())

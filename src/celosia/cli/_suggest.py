@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -22,7 +21,7 @@ def run(target: str, as_json: bool, **reading: Any) -> None:
     """Propose roles with their evidence."""
     from celosia.pipeline import opened, suggestion_report
 
-    with watching(as_json) as report, opened(Path(target), report, **reading_choices(reading)) as found:
+    with watching(as_json) as report, opened(target, report, **reading_choices(reading)) as found:
         if as_json:
             print_json(suggestion_report(found))
             return

@@ -140,10 +140,13 @@ class Table:
         return int(self._engine.fetch(combined.aggregate(rows=combined.count())).column(0)[0].as_py())
 
     def frequencies(self, name: str, at_most: int | None = None) -> Frequencies:
-        """Rows behind each value; with `at_most`, of that many values spread evenly over the sorted ones."""
+        """Rows behind each value; with `at_most`, of that many spread evenly over the sorted ones.
+
+        A sample also holds every masked value and the most frequent ones, where codes of unknown are found.
+        """
         counted = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
         if at_most is not None and (total := self.distinct_counts([name])[name]) > at_most:
-            counted = _spread_sample(counted, total, at_most)
+            counted = _spread_sample(counted, total, at_most, self.count_rows())
         result = self._engine.fetch(counted)
         values = plain_array(result.column("value"))
         order = pc.sort_indices(values)
@@ -218,13 +221,20 @@ class Table:
         known = self._engine.upload(pa.table(texts | {_TUPLE: pa.array(np.arange(len(codes)))}))
         keys = [column == known[f"k{i}"] for i, column in enumerate(columns.values())]
         rows = self._expression.mutate(**{_PERSON: self._column(person)})
-        located = rows.inner_join(known, keys).select(_PERSON, _TUPLE)
-        spans = located.group_by(_PERSON).aggregate(first=located[_TUPLE].min(), last=located[_TUPLE].max())
-        alone, scattered = (spans.filter(t(spans["first"], spans["last"])) for t in (operator.eq, operator.ne))
-        settled = self._engine.fetch(alone.group_by("first").aggregate(**{_ROWS: alone.count()}))
-        ordinals = scattered.select(_PERSON, **{_ORDINAL: ibis.row_number().over(order_by=scattered[_PERSON])})
-        pairs = located.inner_join(ordinals, _PERSON).select(_TUPLE, _ORDINAL).distinct()
-        return _incidence(settled, self._engine.fetch(pairs), len(codes))
+        settled, pairs = _settled_and_scattered(rows.inner_join(known, keys).select(_PERSON, _TUPLE))
+        try:
+            return _incidence(self._engine.fetch(settled), self._engine.fetch(pairs), len(codes))
+        finally:
+            self._engine.forget(known)
+
+
+def _settled_and_scattered(located: Expression) -> tuple[Expression, Expression]:
+    """Persons with one tuple counted by it; (tuple, ordinal) of the others, numbered in the order of the key."""
+    spans = located.group_by(_PERSON).aggregate(first=located[_TUPLE].min(), last=located[_TUPLE].max())
+    alone, scattered = (spans.filter(t(spans["first"], spans["last"])) for t in (operator.eq, operator.ne))
+    settled = alone.group_by("first").aggregate(**{_ROWS: alone.count()})
+    ordinals = scattered.select(_PERSON, **{_ORDINAL: ibis.row_number().over(order_by=scattered[_PERSON])})
+    return settled, located.inner_join(ordinals, _PERSON).select(_TUPLE, _ORDINAL).distinct()
 
 
 def _incidence(settled: pa.Table, pairs: pa.Table, n_tuples: int) -> Persons:
@@ -248,7 +258,10 @@ def _recoding(
     return pa.table(columns | {"p_rank": pa.array(order[:-1])}), int(order[-1])
 
 
-def _spread_sample(counted: Expression, total: int, at_most: int) -> Expression:
-    """`at_most` of `total` rows, evenly spaced in the order of their values."""
+def _spread_sample(counted: Expression, total: int, at_most: int, rows: int) -> Expression:
+    """`at_most` of `total` values, evenly spaced in their order, with the masked and the most frequent ones."""
     ranked = counted.mutate(rank=ibis.row_number().over(order_by=counted["value"]))
-    return ranked.filter((ranked["rank"] * at_most) % total < at_most).select("value", _ROWS)
+    spaced = (ranked["rank"] * at_most) % total < at_most
+    masked = ranked["value"].replace(SUPPRESSED, "") == ""
+    frequent = ranked[_ROWS] * at_most > rows
+    return ranked.filter(spaced | masked | frequent).select("value", _ROWS)

@@ -118,6 +118,7 @@ class Explanation:
 
     metric: str
     rows: int
+    person_key: bool  # whether k counts persons: without a key it counts rows
     limit: Fraction
     allowed_rows: int
     result: Outcome
@@ -133,6 +134,7 @@ class Explanation:
             "format": EXPLAIN_FORMAT,
             "metric": self.metric,
             "rows": self.rows,
+            "person_key": self.person_key,
             "limit": str(self.limit),
             "allowed_rows": self.allowed_rows,
             "result": self.result.as_dict(),

@@ -2,13 +2,15 @@
 
 from celosia.data.synthetic import write_discharges
 from celosia.pipeline._dictionary import check_dictionary, export_dictionary, import_dictionary
+from celosia.pipeline._hierarchy_files import export_hierarchy, import_hierarchy, uncovered_values, view_hierarchy
 from celosia.pipeline._measure import measure_table
 from celosia.pipeline._open import Opened, opened, suggestion_report
 from celosia.pipeline._plan import Planned, make_plan, read_plan
 from celosia.pipeline._prepare import Initiated, init
-from celosia.pipeline._profile import profile, save_profile
+from celosia.pipeline._profile import profile_table, save_profile
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._run import Ran, run_plan
+from celosia.pipeline._verbs import measure, profile, suggest
 
 __all__ = [
     "Initiated",
@@ -18,16 +20,23 @@ __all__ = [
     "Ran",
     "check_dictionary",
     "export_dictionary",
+    "export_hierarchy",
     "import_dictionary",
+    "import_hierarchy",
     "init",
     "make_plan",
+    "measure",
     "measure_table",
     "open_project",
     "opened",
     "profile",
+    "profile_table",
     "read_plan",
     "run_plan",
     "save_profile",
+    "suggest",
     "suggestion_report",
+    "uncovered_values",
+    "view_hierarchy",
     "write_discharges",
 ]

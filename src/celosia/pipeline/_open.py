@@ -33,13 +33,13 @@ class Opened:
 
 
 @contextlib.contextmanager
-def opened(path: Path | str, report: Progress = None, described: bool = True, **reading: Any) -> Iterator[Opened]:
-    """The table of a project, file or database; `described=False` spares a bare file's suggestions."""
+def opened(source: Any, report: Progress = None, described: bool = True, **reading: Any) -> Iterator[Opened]:
+    """The table of a project, file, database or frame; `described=False` spares the suggestions."""
     with contextlib.ExitStack() as stack:
-        if is_project(Path(path)):
-            yield _open_project(stack, Path(path))
+        if isinstance(source, str | Path) and is_project(Path(source)):
+            yield _open_project(stack, Path(source))
         else:
-            yield _open_source(stack, path, report, described, reading)
+            yield _open_source(stack, source, report, described, reading)
 
 
 def _open_project(stack: contextlib.ExitStack, folder: Path) -> Opened:
@@ -55,7 +55,7 @@ def _open_project(stack: contextlib.ExitStack, folder: Path) -> Opened:
 
 
 def _open_source(
-    stack: contextlib.ExitStack, source: Path | str, report: Progress, described: bool, reading: dict[str, Any]
+    stack: contextlib.ExitStack, source: Any, report: Progress, described: bool, reading: dict[str, Any]
 ) -> Opened:
     private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celosia-")))  # mode 0700
     ingested = ingest(source, private / "working.parquet", progress=stage(report, "read"), **reading)

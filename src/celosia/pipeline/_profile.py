@@ -28,7 +28,7 @@ _LINKED_SCALES = (Scale.CATEGORICAL, Scale.DISCRETE, Scale.DATE)
 _NUMERIC = (Scale.CONTINUOUS, Scale.DISCRETE)
 
 
-def profile(opened: Opened, report: Progress = None, rare: int = RARE) -> ProfileReport:
+def profile_table(opened: Opened, report: Progress = None, rare: int = RARE) -> ProfileReport:
     """Dimensions, variables and exposure of an opened table."""
     table, rows = opened.table, opened.table.count_rows()
     told = stage(report, "profile")

@@ -20,6 +20,7 @@ Levels = tuple[int, ...]  # counted from the lowest allowed level of each variab
 _GROUP_BITS = 11
 _GROUP_CELLS = 2**20
 WORD = 64
+_LAST_CLASS = 2**30  # slots are 32 bits wide: start again in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +29,22 @@ class Leaves:
 
     order: NDArray[np.int64]  # vocabulary code of each leaf
     rank: NDArray[np.int64]  # leaf of each vocabulary code, -1 when it does not occur
+    rows: NDArray[np.int64]  # rows of each leaf
     leading: NDArray[np.int64]  # (levels, leaves)
     dense: NDArray[np.int64]  # (levels, leaves)
 
 
-def leaves_of(codes: NDArray[np.int32], size: int, maps: list[NDArray[np.int32]]) -> Leaves:
-    """Order the values of one column so that every group of every level is a run."""
-    occurring = np.flatnonzero(np.bincount(codes, minlength=size))
+def leaves_of(counts: NDArray[np.int64], maps: list[NDArray[np.int32]]) -> Leaves:
+    """Order the values of one column, given their rows, so that every group of every level is a run."""
+    size = len(counts)
+    occurring = np.flatnonzero(counts)
     order = occurring[np.lexsort([level[occurring] for level in maps])]
     rank = np.full(size, -1, np.int64)
     rank[order] = np.arange(len(order))
     starts = [np.r_[True, np.diff(level[order]) != 0] for level in maps]
     dense = np.stack([np.cumsum(start) - 1 for start in starts])
     leading = np.stack([np.flatnonzero(s)[d] for s, d in zip(starts, dense, strict=True)])
-    return Leaves(order, rank, leading, dense)
+    return Leaves(order, rank, counts[order], leading, dense)
 
 
 def bit_groups(bits: list[int], depths: list[int]) -> list[list[int]]:
@@ -63,10 +66,10 @@ class Encoding:
     """Packed keys of a problem's tuples and its lookups."""
 
     def __init__(self, problem: SearchProblem) -> None:
+        rows = problem.quasi.rows.astype(float)  # whole numbers below 2**53: their sums are exact
         self.leaves = [
             leaves_of(
-                problem.quasi.codes[:, column],
-                problem.quasi.sizes[column],
+                np.bincount(problem.quasi.codes[:, column], rows, problem.quasi.sizes[column]).astype(np.int64),
                 list(problem.hierarchies[name].maps[low : high + 1]),
             )
             for column, (name, low, high) in enumerate(zip(problem.names, problem.lowest, problem.highest, strict=True))
@@ -80,7 +83,7 @@ class Encoding:
         self.codes = np.zeros((0, len(self.leaves)), np.int32)
         self.leading = self._padded([leaf.leading for leaf in self.leaves], np.int64)
         self.first_free = 1
-        self._slots = np.zeros(0, np.int64)
+        self._slots = np.zeros(0, np.int32)
         if not self.wide:
             self._make_lookups()
 
@@ -92,10 +95,11 @@ class Encoding:
             place += self.bits[variable]
         return shift
 
-    def slots(self, size: int) -> tuple[NDArray[np.int64], int]:
+    def slots(self, size: int) -> tuple[NDArray[np.int32], int]:
         """At least so many slots for a roll-up, and the number below which an entry is empty."""
-        if len(self._slots) < size:
-            self._slots = np.zeros(size, np.int64)
+        if len(self._slots) < size or self.first_free > _LAST_CLASS:
+            self._slots = np.zeros(max(size, len(self._slots)), np.int32)
+            self.first_free = 1
         return self._slots, self.first_free
 
     def _padded(self, parts: list[NDArray[Any]], kind: Any) -> NDArray[Any]:

@@ -41,12 +41,12 @@ class Lattice:
         self.bottom = np.zeros_like(self.top)
         self.stride = np.concatenate([np.cumprod(self.depths[::-1])[::-1][1:], [1]]).astype(np.int64)
         self.bound = np.full(int(np.prod(self.depths)), -np.inf)
-        self.tame = np.zeros(len(self.bound), bool)  # above a node that loses little: these close nothing
+        self.tame = np.zeros(len(self.bound), bool)  # above a node that closed little: not worth going beyond to
         self.kernels.raise_box(self.bound, self.bottom, self.top, self.stride, evaluator.score.terms(0))
 
     def levels(self, node: int) -> Levels:
         """Levels of a node."""
-        return tuple(int(x) for x in (node // self.stride) % self.depths)
+        return tuple(((node // self.stride) % self.depths).tolist())
 
     def node(self, levels: Levels) -> int:
         """Number of a node."""
@@ -62,8 +62,6 @@ class Lattice:
             self.kernels.raise_box(self.bound, self.bottom, at, self.stride, closing)
         elif totals.unavoidable:
             self.kernels.raise_box(self.bound, self.bottom, at, self.stride, score.terms(totals.unavoidable))
-        if totals.unavoidable <= self.evaluator.allowed_rows:
-            self.kernels.mark_box(self.tame, at, self.top, self.stride)
         above = score.above(totals)
         if above > -np.inf:
             terms = np.zeros((len(at), int(self.depths.max())))
@@ -78,6 +76,10 @@ class Lattice:
         path: NDArray[np.int64] = self.kernels.climb(self.bound, start, self.top, self.stride, ceiling)
         return path
 
+    def tame_above(self, node: int) -> None:
+        """Do not go beyond to this node or higher again."""
+        self.kernels.mark_box(self.tame, np.array(self.levels(node), np.int64), self.top, self.stride)
+
     def beyond(self, node: int, steps: int) -> int:
         """A node some steps above, dearer than the best but able to close more at once."""
         if steps == 0:
@@ -89,6 +91,7 @@ class Lattice:
 def walk(lattice: Lattice, watch: Watch) -> tuple[Best, bool]:
     """Search until nothing open can beat or tie the best, or time is out."""
     best = Best()
+    reach = lattice.evaluator.score.reach
     beyond = 0.0
     while True:
         node = lattice.kernels.least(lattice.bound)
@@ -100,10 +103,13 @@ def walk(lattice: Lattice, watch: Watch) -> tuple[Best, bool]:
         if best.found is None:
             _bisect(lattice, path, best)
             continue
-        chosen = int(path[round((len(path) - 1) * lattice.evaluator.score.reach)])
-        best.offer(lattice.visit(lattice.beyond(chosen, int(beyond))))
-        closed = lattice.bound[node] > best.ceiling
-        beyond = min(beyond + 0.5, FARTHEST) if closed else max(beyond - 1, 0)
+        chosen = lattice.beyond(int(path[round((len(path) - 1) * reach)]), int(beyond))
+        best.offer(lattice.visit(chosen))
+        if lattice.bound[node] > best.ceiling:
+            beyond = min(beyond + 0.5, FARTHEST) if reach == 1 else 0
+        else:
+            beyond = max(beyond - 1, 0)
+            lattice.tame_above(chosen)
 
 
 def _bisect(lattice: Lattice, path: NDArray[np.int64], best: Best) -> None:

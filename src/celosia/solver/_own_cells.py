@@ -69,7 +69,8 @@ def _show_variable(table: CellTable, criteria: Sequence[Criterion], masked: Mask
         return masked
     class_of, _ = class_labels(table.publish(masked), table.sizes)
     first, part = group_codes(_pairs(class_of, table.quasi.codes[:, v]), [len(class_of), table.quasi.sizes[v]])
-    part_rows = np.bincount(part, weights=table.quasi.rows, minlength=len(first))
+    part_rows = np.zeros(len(first), np.int64)
+    np.add.at(part_rows, part, table.quasi.rows)
     moving = hidden.copy()
     trial = _with_column(masked, v, hidden & ~moving)
     label, fails = failing(table, criteria, trial)
@@ -84,9 +85,7 @@ def _show_variable(table: CellTable, criteria: Sequence[Criterion], masked: Mask
         moving &= ~np.isin(part, kept_back)
 
 
-def _smallest_moving_parts(
-    broken: Ints, class_of: Ints, part: Ints, part_rows: NDArray[np.float64], moving: Mask
-) -> Ints:
+def _smallest_moving_parts(broken: Ints, class_of: Ints, part: Ints, part_rows: Ints, moving: Mask) -> Ints:
     """Of each class whose hidden rest fails, the smallest part that was to be shown."""
     at = np.flatnonzero(moving & np.isin(class_of, broken))
     order = at[np.lexsort((part[at], part_rows[part[at]], class_of[at]))]

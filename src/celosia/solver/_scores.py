@@ -83,7 +83,7 @@ class LossScore(Score):
         self.geometric = problem.objective.mean == "geometric"
         self.leaf_count = np.array([problem.hierarchies[name].leaf_count for name in problem.names], np.int64)
         behind = leaves_behind(problem, encoding)
-        marginal = marginals(problem, encoding)
+        marginal = [leaf.rows for leaf in encoding.leaves]
         self.behind = encoding.padded(behind)
         sums = [many @ rows for many, rows in zip(behind, marginal, strict=True)]
         self.base = np.full((len(sums), int(self.depths.max())), self.n, np.int64)
@@ -140,10 +140,10 @@ class EntropyScore(Score):
         super().__init__(problem, encoding, smallest)
         self.base = np.zeros((len(self.depths), int(self.depths.max())))
         self.most = np.ones_like(self.base)
-        for variable, rows in enumerate(marginals(problem, encoding)):
-            for level, group in enumerate(encoding.leaves[variable].dense):
-                merged = np.bincount(group, rows)
-                self.base[variable, level] = _n_log_n(merged) - _n_log_n(rows)
+        for variable, leaf in enumerate(encoding.leaves):
+            for level, group in enumerate(leaf.dense):
+                merged = np.bincount(group, leaf.rows)
+                self.base[variable, level] = _n_log_n(merged) - _n_log_n(leaf.rows)
                 self.most[variable, level] = merged.max(initial=1)
         self.base = np.maximum(self.base, 0.0)
 
@@ -220,15 +220,6 @@ def leaves_behind(problem: SearchProblem, encoding: Encoding) -> list[NDArray[np
         shares = np.stack([h.shares[level][h.maps[level][order]] for level in range(low, high + 1)])
         out.append(np.rint(shares * h.leaf_count).astype(np.int64))
     return out
-
-
-def marginals(problem: SearchProblem, encoding: Encoding) -> list[NDArray[np.int64]]:
-    """Per variable, the rows of each leaf."""
-    columns = problem.quasi.codes.T
-    return [
-        np.bincount(column, problem.quasi.rows, size)[leaf.order].astype(np.int64)
-        for column, size, leaf in zip(columns, problem.quasi.sizes, encoding.leaves, strict=True)
-    ]
 
 
 def _cheapest(

@@ -117,7 +117,7 @@ def _labels(source: Table, levels: Levels, encoding: Encoding) -> tuple[NDArray[
             slots = encoding.slots(1 << bits)
             found = rollup.roll_hash(source.keys, source.rows, encoding.coarse, *places, bits, *slots)
     encoding.first_free += len(found[1])
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _slot_bits(entries: int) -> int:

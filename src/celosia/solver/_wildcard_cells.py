@@ -3,7 +3,8 @@
 Two tuples are compatible when each variable is equal or empty in one of them; the frequency of a tuple is the rows
 of all tuples compatible with it (METRICS, fk with alpha = 1). Only tuples that fail in the source are ever looked
 at: masking never takes a row away from anybody. Base frequencies are counted by patterns of empty cells, never by
-pairs of rows. This reading never decides a verdict (DESIGN §3).
+pairs of rows. No tuple is masked beyond its own need: otherwise k - 1 rows masked whole would serve everybody and
+protect nobody. This reading never decides a verdict (DESIGN §3).
 Source: Templ, Kowarik, Meindl 2015, section 3.1; greedy cover of the missing rows, then re-choosing one by one.
 """
 
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 from celosia.solver._cell_table import CellTable, Ints, Mask, empty_cells, sets_by_cost
 from celosia.tuples import pack_keys
 
-_MOST_COVERED = 2_000_000  # failing tuples² × sets of variables, up to which every choice is weighed each time
-_MOST_RECHOSEN = 400_000_000  # failing tuples² × sets × variables, up to which choices are made again
+_ANY = -1
+_MOST_WEIGHED = 60_000  # failing tuples² × sets of variables, up to which every choice is weighed each time
+_MOST_TRIED = 100_000  # failing tuples × sets, up to which every cheaper set is tried for each tuple
+_ALTERNATIVES = 8
 _PASSES = 6
 
 
@@ -24,10 +27,10 @@ def mask_as_wildcard(table: CellTable, k: int) -> Mask | None:
     """Cells to mask so that every row is compatible with at least k rows; None when there are fewer than k rows."""
     if 0 < table.quasi.n_rows < k:
         return None
-    masked = np.zeros(table.quasi.codes.shape, bool)
+    masked = np.zeros_like(table.starred)
     base = BaseFrequencies(table)
     everyone = np.arange(len(table.quasi.rows))
-    short = everyone[base.of(everyone, np.zeros(masked.shape[1], bool)) < k]
+    short = everyone[base.of(everyone, np.zeros(len(table.sizes), bool)) < k]
     if len(short):
         masked[short] = _Cover(table, base, short, k).solve()
     return masked & ~base.empty
@@ -76,24 +79,32 @@ class _Cover:
     """The tuples below k, the masks chosen for them so far, and the frequencies these give."""
 
     def __init__(self, table: CellTable, base: BaseFrequencies, short: Ints, k: int):
-        self._k, self._short = k, short
+        self._k = k
         self._codes = table.quasi.codes[short]
         self._rows = table.quasi.rows[short].astype(np.int64)
         self._empty = base.empty[short]
         self._weights = table.weights
-        self._sets, self._base = _needed_sets(base, short, sets_by_cost(table.weights).astype(bool), k)
+        self._sets, self._base = _needed_sets(base, short, sets_by_cost(table.weights).astype(bool), table.weights, k)
         self._price = self._sets @ table.weights
-        self._chosen = np.zeros(len(short), np.int64)  # position of the set of variables masked in each tuple
-        self._size = len(short) ** 2 * len(self._sets)
+        self._own = np.argmax(self._base >= k, axis=0)  # the cheapest set that suffices whatever the others do
+        self._telling = sorted(range(len(table.sizes)), key=lambda v: -table.sizes[v])
+        self._source = [np.where(self._empty[:, v], _ANY, self._codes[:, v]) for v in range(len(table.sizes))]
+        self._small = len(short) * len(self._sets) <= _MOST_TRIED
+        self._restart()
+
+    def _restart(self) -> None:
+        self._chosen = np.zeros(len(self._rows), np.int64)  # the set of variables masked in each tuple
+        self._now = [column.copy() for column in self._source]
+        self._frequency = self._base[0].copy()
 
     def solve(self) -> Mask:
         """A set of variables for each failing tuple."""
-        starts = [self._largest_need_first]
-        if self._size <= _MOST_COVERED:
+        starts = [self._dearest_first]
+        if len(self._rows) ** 2 * len(self._sets) <= _MOST_WEIGHED:
             starts.append(self._best_cover_first)
         found: list[tuple[int, int, Ints]] = []
         for number, start in enumerate(starts):
-            self._chosen = np.zeros(len(self._short), np.int64)
+            self._restart()
             start()
             self._choose_again()
             found.append((self._total(), number, self._chosen))
@@ -103,119 +114,122 @@ class _Cover:
         fresh = self._sets[self._chosen] & ~self._empty
         return int(((fresh @ self._weights) * self._rows).sum())
 
-    def _masks(self, one: int, chosen: int) -> Mask:
-        return self._empty[one] | self._sets[chosen]
+    def _fits(self, one: int) -> Mask:
+        """The sets that mask nothing that is empty already."""
+        return ~(self._sets & self._empty[one]).any(axis=1)
 
-    def _compatible(self, one: int, mask: Mask, others: Mask) -> Mask:
-        """Which of the failing tuples, masked as `others` says, are compatible with one of them masked so."""
-        return ((self._codes == self._codes[one]) | others | mask).all(axis=1)
+    def _compatible(self, one: int, chosen: int, columns: list[NDArray[np.int32]]) -> Ints:
+        """Which failing tuples are compatible with one of them, masked so, when theirs are these columns."""
+        hidden = self._empty[one] | self._sets[chosen]
+        left = None
+        for v in self._telling:
+            if not hidden[v]:
+                cells = columns[v] if left is None else columns[v][left]
+                agrees = np.flatnonzero((cells == self._codes[one, v]) | (cells == _ANY))
+                left = agrees if left is None else left[agrees]
+        return np.arange(len(self._rows)) if left is None else left
 
-    def _frequency(self, one: int, chosen: int) -> int:
+    def _would_have(self, one: int, chosen: int) -> int:
         """Rows compatible with a tuple under a choice, given the choices of the others."""
-        mask = self._masks(one, chosen)
-        now = self._compatible(one, mask, self._empty | self._sets[self._chosen])
-        gained = now & ~self._compatible(one, mask, self._empty)
-        gained[one] = False
-        return int(self._base[chosen, one] + self._rows[gained].sum())
+        now, before = (self._compatible(one, chosen, columns) for columns in (self._now, self._source))
+        return int(self._base[chosen, one] + self._rows[now].sum() - self._rows[before].sum())
 
-    def _frequencies(self) -> Ints:
-        return np.array([self._frequency(i, int(self._chosen[i])) for i in range(len(self._short))], np.int64)
+    def _gained(self, one: int, chosen: int) -> tuple[Ints, Ints]:
+        """The other tuples that gain and that lose one as company when its choice changes to this."""
+        before = self._compatible(one, int(self._chosen[one]), self._now)
+        after = self._compatible(one, chosen, self._now)
+        return np.setdiff1d(after, before, True), np.setdiff1d(before, after, True)
 
-    def _gains(self, one: int, chosen: int) -> Mask:
-        """The other tuples that become compatible with one when its choice changes to this."""
-        others = self._empty | self._sets[self._chosen]
-        before = self._compatible(one, self._masks(one, int(self._chosen[one])), others)
-        return self._compatible(one, self._masks(one, chosen), others) & ~before
+    def _choose(self, one: int, chosen: int) -> None:
+        gain, lose = self._gained(one, chosen)
+        self._frequency[gain] += self._rows[one]
+        self._frequency[lose] -= self._rows[one]
+        self._chosen[one] = chosen
+        for v, column in enumerate(self._now):
+            column[one] = _ANY if self._sets[chosen, v] else self._source[v][one]
+        self._frequency[one] = self._would_have(one, chosen)
 
-    def _cheapest(self, one: int, below: int) -> int | None:
-        """The cheapest set, among those before a position, that gives a tuple its k rows."""
-        for chosen in range(below):
-            if not (self._sets[chosen] & self._empty[one]).any() and self._frequency(one, chosen) >= self._k:
-                return chosen
+    def _dearest_first(self) -> None:
+        """Tuples that need the dearest masks first: these cannot be spared and serve the others."""
+        for one in np.lexsort((np.arange(len(self._own)), self._rows, -self._price[self._own])).tolist():
+            if self._frequency[one] < self._k:
+                found = self._cheapest(one) if self._small else None
+                self._choose(one, self._most_useful(one) if found is None else found)
+
+    def _cheapest(self, one: int) -> int | None:
+        """The cheapest set that suffices thanks to the others, below what suffices without them."""
+        for chosen in np.flatnonzero(self._fits(one) & (self._price < self._price[self._own[one]])).tolist():
+            if self._would_have(one, chosen) >= self._k:
+                return int(chosen)
         return None
 
-    def _largest_need_first(self) -> None:
-        """Tuples that need the dearest masks first: these cannot be spared and serve the others."""
-        own = np.argmax(self._base >= self._k, axis=0)
-        for one in np.lexsort((np.arange(len(own)), self._rows, -self._price[own])):
-            if self._frequency(int(one), 0) >= self._k:
-                continue
-            alternatives = np.flatnonzero((self._price == self._price[own[one]]) & (self._base[:, one] >= self._k))
-            found = self._cheapest(int(one), int(own[one])) if self._size * len(self._weights) < _MOST_RECHOSEN else None
-            self._chosen[one] = self._most_useful(int(one), alternatives) if found is None else found
-
-    def _most_useful(self, one: int, alternatives: Ints) -> int:
-        """Of choices at the same price, the one that helps most other rows."""
-        helped = [int(self._rows[self._gains(one, int(chosen))].sum()) for chosen in alternatives[:8]]
+    def _most_useful(self, one: int) -> int:
+        """Of the sets that suffice at the same price, the one that helps most rows in need."""
+        same = self._price == self._price[self._own[one]]
+        alternatives = np.flatnonzero(same & (self._base[:, one] >= self._k) & self._fits(one))[:_ALTERNATIVES]
+        helped = [self._helped(one, chosen) for chosen in alternatives.tolist()]
         return int(alternatives[int(np.argmax(helped))])
+
+    def _helped(self, one: int, chosen: int) -> int:
+        """Missing rows that a choice brings to the others."""
+        need = np.maximum(self._k - self._frequency, 0)
+        gain, _ = self._gained(one, chosen)
+        return int((np.minimum(need[gain], self._rows[one]) * self._rows[gain]).sum())
 
     def _best_cover_first(self) -> None:
         """Again and again the choice that brings most missing rows for its price."""
-        frequency = self._frequencies()
-        while (frequency < self._k).any():
-            need = np.maximum(self._k - frequency, 0)
-            best = max(
-                (self._worth(one, chosen, need, frequency), -one, -chosen)
-                for one in range(len(need))
-                for chosen in range(int(self._chosen[one]) + 1, len(self._sets))
-                if not (self._sets[chosen] & self._empty[one]).any()
+        while (self._frequency < self._k).any():
+            _, one, chosen = max(
+                (self._worth(one, chosen), -one, -chosen)
+                for one in np.flatnonzero(self._frequency < self._k).tolist()
+                for chosen in self._allowed(one)
             )
-            self._chosen[-best[1]] = -best[2]
-            frequency = self._frequencies()
+            self._choose(-one, -chosen)
 
-    def _worth(self, one: int, chosen: int, need: Ints, frequency: Ints) -> float:
-        dearer = int(self._price[chosen] - self._price[self._chosen[one]]) * int(self._rows[one])
-        own = min(int(need[one]), self._frequency(one, chosen) - int(frequency[one])) * int(self._rows[one])
-        gained = self._gains(one, chosen)
-        helped = int((np.minimum(need, self._rows[one]) * self._rows)[gained].sum())
-        return (own + helped) / dearer if dearer > 0 else 0.0
+    def _allowed(self, one: int) -> list[int]:
+        """Dearer sets within a tuple's own need; the one that suffices by itself is always among them."""
+        price, most = self._price[self._chosen[one]], self._price[self._own[one]]
+        allowed = (self._price > price) & (self._price <= most) & self._fits(one)
+        allowed[self._own[one]] = True
+        return [int(chosen) for chosen in np.flatnonzero(allowed)]
+
+    def _worth(self, one: int, chosen: int) -> float:
+        rows, has = int(self._rows[one]), int(self._frequency[one])
+        dearer = int(self._price[chosen] - self._price[self._chosen[one]]) * rows
+        own = min(self._k - has, self._would_have(one, chosen) - has) * rows
+        return (own + self._helped(one, chosen)) / max(dearer, 1)
 
     def _choose_again(self) -> None:
         """Give each masked tuple a cheaper choice where nobody falls below k by it."""
         for _ in range(_PASSES):
             before = self._total()
             masked = np.flatnonzero(self._chosen)
-            for one in masked[np.argsort(-self._price[self._chosen[masked]], kind="stable")]:
-                self._cheaper(int(one))
+            for one in masked[np.argsort(-self._price[self._chosen[masked]], kind="stable")].tolist():
+                self._cheaper(one)
             if self._total() == before:
                 return
 
     def _cheaper(self, one: int) -> None:
-        held = int(self._chosen[one])
-        for chosen in self._candidates(one, held):
-            if self._frequency(one, chosen) < self._k:
-                continue
-            self._chosen[one] = chosen
-            if self._others_hold(one, held):
+        held = self._sets[self._chosen[one]]
+        cheaper = (self._price < self._price[self._chosen[one]]) & self._fits(one)
+        if not self._small:
+            cheaper &= ~(self._sets & ~held).any(axis=1)  # only show again what is masked
+        for chosen in np.flatnonzero(cheaper).tolist():
+            _, lose = self._gained(one, chosen)
+            hold = bool((self._frequency[lose[lose != one]] - self._rows[one] >= self._k).all())
+            if hold and self._would_have(one, chosen) >= self._k:
+                self._choose(one, chosen)
                 return
-            self._chosen[one] = held
-
-    def _candidates(self, one: int, held: int) -> list[int]:
-        """Cheaper sets; in a large table only those that show again what is masked."""
-        cheaper = np.flatnonzero(self._price < self._price[held])
-        fits = ~(self._sets[cheaper] & self._empty[one]).any(axis=1)
-        if self._size * len(self._weights) >= _MOST_RECHOSEN:
-            fits &= ~(self._sets[cheaper] & ~self._sets[held]).any(axis=1)
-        return [int(chosen) for chosen in cheaper[fits]]
-
-    def _others_hold(self, one: int, held: int) -> bool:
-        """Whether those who lost this tuple as company still have k rows."""
-        lost = self._compatible(one, self._masks(one, held), self._empty | self._sets[self._chosen])
-        lost[one] = False
-        return all(
-            self._frequency(int(other), int(self._chosen[other])) >= self._k for other in np.flatnonzero(lost)
-        )
 
 
-def _needed_sets(
-    base: BaseFrequencies, short: Ints, sets: Mask, k: int
-) -> tuple[Mask, NDArray[np.int64]]:
+def _needed_sets(base: BaseFrequencies, short: Ints, sets: Mask, weights: Ints, k: int) -> tuple[Mask, Ints]:
     """The sets up to the price at which every failing tuple reaches k by itself, and the frequencies they give."""
+    price = sets @ weights
     frequencies: list[Ints] = []
     reached = np.zeros(len(short), bool)
     for number, chosen in enumerate(sets):
+        if reached.all() and price[number] > price[number - 1]:
+            break
         frequencies.append(base.of(short, chosen))
         reached |= frequencies[-1] >= k
-        if reached.all():
-            return sets[: number + 1], np.stack(frequencies)
-    return sets, np.stack(frequencies)
+    return sets[: len(frequencies)], np.stack(frequencies)

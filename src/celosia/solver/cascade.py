@@ -132,4 +132,3 @@ def _judged(
     failing = ~judge_all(criteria, classes) & kept
     unique = failing & (classes.rows == 1)
     return LiteralRecipe(left, int(failing.sum()), int(classes.rows[failing].sum()), int(classes.rows[unique].sum()))
-

@@ -87,6 +87,7 @@ def explain(
     return Explanation(
         metric=problem.objective.name,
         rows=problem.quasi.n_rows,
+        person_key=problem.quasi.persons is not None,
         limit=problem.limit,
         allowed_rows=problem.allowed_rows,
         result=outcome_of(result),

@@ -105,9 +105,7 @@ def level_losses(quasi: Tuples, v: int, hierarchy: CompiledHierarchy) -> NDArray
 class _Peel:
     """The tuples still left, ready to be grouped at any node."""
 
-    def __init__(
-        self, counter: ClassCounter, hierarchies: Sequence[CompiledHierarchy], criteria: Sequence[Criterion]
-    ):
+    def __init__(self, counter: ClassCounter, hierarchies: Sequence[CompiledHierarchy], criteria: Sequence[Criterion]):
         self._counter, self._criteria = counter, criteria
         self._rows_decide = all(
             isinstance(c, KAnonymity) and (c.unit == "rows" or counter.quasi.persons is None) for c in criteria

@@ -37,6 +37,9 @@ class Engine(Protocol):
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
 
+    def forget(self, uploaded: Expression) -> None:
+        """Drop an uploaded table that nothing needs any more."""
+
     def close(self) -> None:
         """Give everything back: connections, temporary tables and files."""
 

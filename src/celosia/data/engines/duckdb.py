@@ -74,6 +74,11 @@ class DuckDBEngine:
             reader = self.connection.cursor().execute(query).to_arrow_reader(batch_rows)
             yield from reader
 
+    def forget(self, uploaded: Expression) -> None:
+        """Drop an uploaded table that nothing needs any more."""
+        with guarded(self.name, _FAULTS):
+            self.connection.execute(f"DROP TABLE IF EXISTS {uploaded.get_name()}")
+
     def close(self) -> None:
         """Close the database and remove its spill files."""
         self.connection.close()

@@ -128,6 +128,11 @@ class PostgresEngine:
                     if len(rows) < batch_rows:
                         break
 
+    def forget(self, uploaded: Expression) -> None:
+        """Drop an uploaded table that nothing needs any more."""
+        with guarded(self.name, _FAULTS), self.connection.transaction():
+            self.connection.execute(f"DROP TABLE IF EXISTS pg_temp.{uploaded.get_name()}")
+
     def close(self) -> None:
         """Roll the transaction back, which drops every temporary table, and disconnect."""
         with contextlib.suppress(*_FAULTS):

@@ -86,6 +86,11 @@ class SparkEngine:
                 for start in range(0, batch.num_rows, batch_rows):
                     yield batch.slice(start, batch_rows)
 
+    def forget(self, uploaded: Expression) -> None:
+        """Drop an uploaded table that nothing needs any more."""
+        with guarded(self.name, _FAULTS):
+            self.session.catalog.dropTempView(uploaded.get_name())
+
     def close(self) -> None:
         """Stop the session that this engine started, and remove its files."""
         if self._owns_session:

@@ -45,11 +45,12 @@ def write_texts(
     place: str = "",
 ) -> Draft:
     """Writes batches of text columns and gives the account of it; a source without rows is refused."""
-    written = write_working(draft, names, texts, labels or {}, hashed=not digest)
+    held = {} if labels is None else labels  # filled while reading, for what only the rows tell
+    written = write_working(draft, names, texts, held, hashed=not digest)
     if written.rows == 0:
         raise HeaderOnly(path=place or choices.sheet or choices.format)
     noted = replace(choices, notes=choices.notes + written.notices)
-    return Draft(names, written.rows, digest or written.digest, noted, labels or {})
+    return Draft(names, written.rows, digest or written.digest, noted, held)
 
 
 def stopping_faults(

@@ -46,7 +46,8 @@ def _refuse_repeated(names: Sequence[str]) -> None:
     name, count = Counter(names).most_common(1)[0]
     if count > 1:
         positions = ", ".join(str(i) for i, other in enumerate(names, 1) if other == name)
-        raise DuplicateHeader(variable=_HIDDEN if looks_like_data(name) else name, positions=positions)
+        hidden = any(looks_like_data(other) for other in names)
+        raise DuplicateHeader(variable=_HIDDEN if hidden else name, positions=positions)
 
 
 def _renamed(names: Sequence[str]) -> tuple[str, ...]:

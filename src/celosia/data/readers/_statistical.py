@@ -6,7 +6,7 @@ Knows pyreadstat. Ignores which of the two programs wrote the file, except for h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from celosia import messages
-from celosia.data.readers._arrow import write_texts
+from celosia.data.readers._arrow import with_notice, write_texts
 from celosia.data.readers._digest import file_digest
 from celosia.data.readers._names import kept_positions, settled
 from celosia.data.readers._scalars import cell_text
@@ -55,39 +55,55 @@ def read_labelled(
         names, notices = settled(raw, choices)
         kept = kept_positions(names, choices.dropped)
         columns = [raw[i] for i in kept]
-        labels = {names[i]: _labels(metadata, raw[i], missing_codes(metadata, raw[i])) for i in kept}
-        labels = {name: held for name, held in labels.items() if held != ColumnLabels()}
-        noted = replace(choices, notes=choices.notes + notices + _missing_notice(labels))
-        chunks = _chunks(path, reader, columns, metadata, progress)
         kept_names = tuple(names[i] for i in kept)
-        return write_texts(kept_names, chunks, noted, draft, file_digest(path), labels, path.name)
+        labels = {names[i]: _labels(metadata, raw[i]) for i in kept}
+        labels = {name: held for name, held in labels.items() if held != ColumnLabels()}
+        chunks = _Chunks(path, reader, dict(zip(columns, kept_names, strict=True)), labels, missing_codes)
+        noted = replace(choices, notes=choices.notes + notices)
+        texts = chunks.texts(metadata, progress)
+        written = write_texts(kept_names, texts, noted, draft, file_digest(path), labels, path.name)
+        return replace(written, choices=with_notice(written.choices, *_missing_notice(labels)))
     except errors:
         raise DamagedFile(path=str(path), format=program) from None
 
 
-def _chunks(
-    path: Path, reader: Callable[..., Any], columns: Sequence[str], metadata: Metadata, progress: Progress | None
-) -> Iterator[list[pa.Array]]:
-    total = metadata.number_rows or 0
-    letters = {name for name in columns if metadata.readstat_variable_types.get(name) != "string"}
-    start = 0
-    while True:
-        data, _ = reader(
-            str(path),
-            usecols=list(columns),
-            row_offset=start,
-            row_limit=_CHUNK,
-            user_missing=True,
-            output_format="dict",
-        )
-        size = len(data[columns[0]]) if data else 0
-        if size:
-            yield [_column(data[name], name in letters) for name in columns]
-        start += size
-        if progress is not None:
-            progress(start / max(total, start, 1))
-        if size < _CHUNK:
-            return
+@dataclass(frozen=True, slots=True)
+class _Chunks:
+    """The rows of a file in chunks; the missing codes in use are learnt on the way, for only the rows tell."""
+
+    path: Path
+    reader: Callable[..., Any]
+    columns: dict[str, str]  # name in the file: name of ours
+    labels: dict[str, ColumnLabels]
+    missing_codes: CodesOf
+
+    def texts(self, metadata: Metadata, progress: Progress | None) -> Iterator[list[pa.Array]]:
+        """Chunks of text columns."""
+        types = metadata.readstat_variable_types
+        start = 0
+        while True:
+            data, found = self._chunk(start)
+            size = max(map(len, data.values()), default=0)
+            self._learn(found)
+            if size:
+                yield [_column(data[name], types.get(name) != "string") for name in self.columns]
+            start += size
+            if progress is not None:
+                progress(start / max(metadata.number_rows or 0, start, 1))
+            if size < _CHUNK:
+                return
+
+    def _chunk(self, start: int) -> tuple[dict[str, list[object]], Metadata]:
+        wanted = {"usecols": list(self.columns), "row_offset": start, "row_limit": _CHUNK}
+        data, found = self.reader(str(self.path), **wanted, user_missing=True, output_format="dict")
+        return dict(data), found
+
+    def _learn(self, found: Metadata) -> None:
+        for own, name in self.columns.items():
+            held = self.labels.get(name, ColumnLabels())
+            codes = tuple(dict.fromkeys((*held.missing, *self.missing_codes(found, own))))
+            if codes != held.missing:
+                self.labels[name] = replace(held, missing=codes)
 
 
 def _column(values: Sequence[object], numeric: bool) -> pa.Array:
@@ -97,12 +113,12 @@ def _column(values: Sequence[object], numeric: bool) -> pa.Array:
     return pa.array([cell_text(value) for value in values], pa.string())
 
 
-def _labels(metadata: Metadata, name: str, missing: tuple[str, ...]) -> ColumnLabels:
+def _labels(metadata: Metadata, name: str) -> ColumnLabels:
     label = metadata.column_names_to_labels.get(name) or ""
     numeric = metadata.readstat_variable_types.get(name) != "string"
     held = metadata.variable_value_labels.get(name) or {}
     values = tuple((code_text(code, numeric), str(text)) for code, text in held.items())
-    return ColumnLabels(label, values, missing)
+    return ColumnLabels(label, values)
 
 
 def code_text(code: object, numeric: bool) -> str:

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from celosia.data.files import reading_from, writing_into
-from celosia.data.sniffing._encoding import REPLACEMENT, guess_single_byte, has_c1
+from celosia.data.sniffing._encoding import REPLACEMENT, accents_in_context, guess_single_byte, has_c1
 from celosia.errors import BinaryFile, LineTooLong, MixedEncoding, WrongEncoding
 
 LONGEST_LINE = 16_000_000  # bytes of UTF-8
 _BLOCK = 1 << 20
-_ASCII = bytes(range(0x80))
-_ENOUGH_HIGH = 1 << 20
+_ENOUGH_ACCENTS = 1 << 20
 Progress = Callable[[float], None]
 
 
@@ -143,15 +142,15 @@ def encoding_after(path: Path, fault: Undecodable, guessed: bool, encoding: str)
         raise WrongEncoding(path=str(path), encoding=encoding, line=fault.line)
     if fault.multibyte > 0 or encoding == "utf-8-sig":
         raise MixedEncoding(path=str(path), line=fault.line)
-    return guess_single_byte(_high_bytes(path))
+    return guess_single_byte(_accents(path))
 
 
-def _high_bytes(path: Path) -> bytes:
-    """Bytes above ASCII from the whole file, up to a bound."""
+def _accents(path: Path) -> bytes:
+    """Bytes above ASCII with their neighbours, from the whole file, up to a bound."""
     found = bytearray()
     with reading_from(path), path.open("rb") as stream:
-        while len(found) < _ENOUGH_HIGH and (block := stream.read(_BLOCK)):
-            found += block.translate(None, _ASCII)
+        while len(found) < _ENOUGH_ACCENTS and (block := stream.read(_BLOCK)):
+            found += accents_in_context(block) + b"\n"
     return bytes(found)
 
 

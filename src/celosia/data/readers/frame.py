@@ -51,18 +51,23 @@ def _detail() -> str:
 
 def _refuse_repeated(frame: object) -> None:
     """pandas allows repeated names and its Arrow stream then fails with another story."""
-    names = [str(name) for name in getattr(frame, "columns", ())]
+    names = _column_names(frame)
     for name in names:
         if names.count(name) > 1:
             positions = ", ".join(str(i) for i, other in enumerate(names, 1) if other == name)
             raise DuplicateHeader(variable=name, positions=positions)
 
 
+def _column_names(frame: object) -> list[str]:
+    """The names of a frame; of an Arrow table `columns` are the cells themselves, which are never names."""
+    return [name for name in getattr(frame, "columns", ()) if isinstance(name, str)]
+
+
 def _first_mixed(frame: object) -> str:
     """The first column that does not convert by itself."""
-    for name in getattr(frame, "columns", ()):
+    for name in _column_names(frame):
         try:
             pa.array(frame[name])  # type: ignore[index]
         except (pa.ArrowException, ValueError, TypeError):
-            return str(name)
+            return name
     return "?"

@@ -8,8 +8,10 @@ euro sign in the other. Files saved by DOS and old Mac programs are told by the 
 from __future__ import annotations
 
 import codecs
+import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from celosia.data.files import reading_from
@@ -23,6 +25,7 @@ _SINGLE_BYTE = (WINDOWS, "cp850", "mac-roman")
 _ALIASES = {"iso8859-1": LATIN1, "cp1252": WINDOWS, "utf-8": UTF8, "utf-8-sig": UTF8_MARK, "mac-roman": "mac-roman"}
 _LETTERS = frozenset("áéíóúüñÁÉÍÓÚÜÑàèìòùâêîôûãõçÀÈÌÒÙÂÊÎÔÛÃÕÇ")
 _SIGNS = frozenset("ºª°¿¡«»“”‘’–—…€·´")
+_ACCENT = re.compile(rb"[A-Za-z]?[\x80-\xff]+[A-Za-z]?")
 _C1 = bytes(range(0x80, 0xA0))
 _ASCII = bytes(range(0x80))
 REPLACEMENT = "\ufffd".encode()
@@ -109,19 +112,27 @@ def has_c1(data: bytes) -> bool:
     return len(data.translate(None, _C1)) != len(data)
 
 
+def accents_in_context(data: bytes, most: int = 20_000) -> bytes:
+    """The bytes above ASCII with their neighbours, up to a number of places: enough to judge an encoding."""
+    return b"\n".join(match.group() for match in islice(_ACCENT.finditer(data), most))
+
+
 def _plausibility(data: bytes, encoding: str) -> int:
-    text = data.translate(None, _ASCII).decode(encoding, "replace")
-    return sum(_weight(character) for character in text)
+    text = f"\n{accents_in_context(data).decode(encoding, 'replace')}\n"
+    places = (i for i, character in enumerate(text) if not character.isascii())
+    return sum(_weight(*text[i - 1 : i + 2]) for i in places)
 
 
-def _weight(character: str) -> int:
-    if character in _LETTERS:
-        return 3
+def _weight(before: str, character: str, after: str) -> int:
+    """How well a character stands among its neighbours: «José», not «JosÚ», and no letter alone."""
     if character in _SIGNS:
         return 1
     if character == "\ufffd" or unicodedata.category(character) == "Cc":
         return -6
-    return -2
+    if character not in _LETTERS or not (before.isalpha() or after.isalpha()):
+        return -2
+    odd = before.islower() if character.isupper() else before.isupper() and after.isupper()
+    return -3 if odd else 3
 
 
 def destroyed_accents(block: bytes) -> bool:

@@ -18,7 +18,7 @@ _DATA = tuple(
         r"[+-]?[\d.,\s]*\d[\d.,\s]*%?",  # a number, with or without marks
         r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?",  # a date
         r"\d{1,2}:\d{2}(:\d{2})?",  # a time
-        r"\d{1,2}\.?\d{3}\.?\d{3}-?[\dkK]",  # RUN
+        r"[\d.]{1,12}-[\dkK]|\d{7,8}[kK]",  # RUN
         r"[^@\s]+@[^@\s]+\.[^@\s]+",  # e-mail
         r"\+?[\d\s()-]{7,}",  # phone
         r"[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{32,}",  # UUID, hash

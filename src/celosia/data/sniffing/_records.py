@@ -36,10 +36,9 @@ def records(lines: Iterable[str], delimiter: str, quote: str) -> Iterator[Record
             if not line.rstrip("\r\n"):
                 continue
             current = Record(number)
-            complete = _take_fields(current, line, 0, delimiter, quote)
         else:
             current.lines += 1
-            complete = _take_quoted(current, line, 0, delimiter, quote)
+        complete = _take_line(current, line, delimiter, quote)
         if complete:
             yield current
             current = None
@@ -49,37 +48,38 @@ def records(lines: Iterable[str], delimiter: str, quote: str) -> Iterator[Record
         yield current
 
 
-def _take_fields(record: Record, line: str, position: int, delimiter: str, quote: str) -> bool:
-    """Adds the fields of a line from a position that begins one; whether the record is complete."""
+def _take_line(record: Record, line: str, delimiter: str, quote: str) -> bool:
+    """Adds a line to a record; whether the record is complete."""
     end = len(line.rstrip("\r\n"))
-    if not quote or line.find(quote, position) < 0:
-        record.fields.extend(line[position:end].split(delimiter))
+    inside = record.lines > 1
+    if not inside and (not quote or quote not in line):
+        record.fields.extend(line[:end].split(delimiter))
         return True
-    while True:
-        start = _skip_blanks(line, position, end)
-        if start < end and line[start] == quote:
-            return _take_quoted(record, line, start + 1, delimiter, quote)
-        stop = line.find(delimiter, position, end)
-        record.fields.append(line[position : end if stop < 0 else stop])
-        if stop < 0:
+    position = 0
+    while position <= end:
+        if not inside:
+            start = _skip_blanks(line, position, end)
+            inside = start < end and line[start] == quote
+            position = start + 1 if inside else _take_plain(record, line, position, end, delimiter)
+            continue
+        closing = _closing_quote(record, line, position, quote)
+        if closing < 0:
+            return False
+        record.close_field()
+        inside = False
+        position = _skip_blanks(line, closing, end)
+        if position >= end:
             return True
-        position = stop + 1
+        record.broken = record.broken or line[position] != delimiter
+        position += 1
+    return True
 
 
-def _take_quoted(record: Record, line: str, position: int, delimiter: str, quote: str) -> bool:
-    """Goes on inside a quoted field, then with the fields after it; whether the record is complete."""
-    closing = _closing_quote(record, line, position, quote)
-    if closing < 0:
-        return False
-    record.close_field()
-    end = len(line.rstrip("\r\n"))
-    position = _skip_blanks(line, closing, end)
-    if position >= end:
-        return True
-    if line[position] != delimiter:
-        record.broken = True
-        return True
-    return _take_fields(record, line, position + 1, delimiter, quote)
+def _take_plain(record: Record, line: str, position: int, end: int, delimiter: str) -> int:
+    """Adds an unquoted field; the position of the next one, past the end when there is none."""
+    stop = line.find(delimiter, position, end)
+    record.fields.append(line[position : end if stop < 0 else stop])
+    return end + 1 if stop < 0 else stop + 1
 
 
 def _closing_quote(record: Record, line: str, position: int, quote: str) -> int:

@@ -49,7 +49,18 @@ def quoted(column: pa.Array, alone: bool = False) -> pa.LargeStringArray:
     return pc.if_else(needs, wrapped, cells)
 
 
-def neutralised(column: pa.Array) -> pa.Array:
+def as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with all its columns as plain text, missing (null) as empty."""
+    columns = [pc.fill_null(pc.cast(column, pa.large_string()), "") for column in batch.columns]
+    return pa.record_batch(columns, names=batch.schema.names)
+
+
+def neutralised(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with no cell that a spreadsheet would run as a formula."""
+    return pa.record_batch([_neutral(column) for column in batch.columns], names=batch.schema.names)
+
+
+def _neutral(column: pa.Array) -> pa.Array:
     """Cells that a spreadsheet would run as a formula, with an apostrophe before them; plain numbers stay."""
     starts = pc.match_substring_regex(column, _FORMULA)
     formula = pc.and_(starts, pc.invert(pc.match_substring_regex(column, _NUMBER)))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from celosia.data.files import PRIVATE_FILE, replacing
-from celosia.data.writers._dialect import encoded_header, encoded_rows, neutralised, refuse_null_characters
+from celosia.data.writers._dialect import as_text, encoded_header, encoded_rows, neutralised, refuse_null_characters
 
 
 def write_csv(
@@ -26,9 +26,8 @@ def write_csv(
     with replacing(path, mode) as draft, draft.open("wb") as sink:
         sink.write(encoded_header(names))
         for batch in batches:
-            refuse_null_characters(batch, names)
-            if neutralise_formulas:
-                batch = pa.record_batch([neutralised(column) for column in batch.columns], names=batch.schema.names)
-            sink.write(encoded_rows(batch))
+            text = as_text(batch)
+            refuse_null_characters(text, names)
+            sink.write(encoded_rows(neutralised(text) if neutralise_formulas else text))
             rows += batch.num_rows
     return rows

@@ -1,0 +1,141 @@
+"""The command line: languages, exit codes, JSON alone on stdout, one clear sentence for a mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from celosia.cli import build_cli, main
+
+TABLE_1 = """Sexo;Edad;País de origen;Comuna;Previsión;Diagnóstico 1;Días de estada;Intervención principal
+Hombre;30 a 39;Chileno;Puerto Montt;FONASA;G402;2;
+Hombre;30 a 39;Chileno;Puerto Montt;FONASA;I213;8;
+Hombre;30 a 39;Chileno;Puerto Montt;FONASA;K810;7;Colecistectomía por videolaparoscopía, proc. completo
+Hombre;30 a 39;Chileno;Puerto Montt;FONASA;K810;2;Colecistectomía por videolaparoscopía, proc. completo
+Hombre;30 a 39;Chileno;Puerto Montt;FONASA;S128;9;"Estenosis laringotraqueales y/o faríngeas, trat. quir."
+"""
+QUASI = "Sexo,Edad,País de origen,Comuna,Previsión"
+
+
+@pytest.fixture
+def table_1(tmp_path: Path) -> Path:
+    path = tmp_path / "tabla1.csv"
+    path.write_bytes(TABLE_1.encode("windows-1252"))
+    return path
+
+
+@pytest.mark.requirement("M09", "M10", "M11")
+def test_measure_gives_the_norms_own_figures_for_its_table_1(table_1, capsys):
+    code = main(["measure", str(table_1), "--quasi", QUASI, "--sensitive", "Diagnóstico 1", "--sensitive",
+                 "Intervención principal", "--json"])  # fmt: skip
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert report["format"] == "celosia/measure/1"
+    assert report["k"] == 5
+    assert report["sensitive"]["Diagnóstico 1"]["l"] == 4
+    assert report["sensitive"]["Intervención principal"]["l"] == 3
+    assert report["sensitive"]["Intervención principal"]["l_without_empty"] == 2
+
+
+def test_the_measure_report_has_exactly_the_promised_figures(table_1, capsys):
+    main(["measure", str(table_1), "--quasi", QUASI, "--sensitive", "Diagnóstico 1", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert {"rows", "persons", "classes", "k", "k_persons", "unique_rows", "rows_below", "sensitive"} <= set(report)
+    assert set(report["rows_below"]) == {"2", "3", "5", "10"}
+    assert {
+        "l", "l_without_empty", "entropy_l", "recursive_c", "t_equal", "t_ordered", "alpha", "beta_basic",
+        "beta_enhanced", "delta",
+    } <= set(report["sensitive"]["Diagnóstico 1"])  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", [["--help"], [], ["init", "--help"], ["plan", "--help"], ["dictionary", "--help"]])
+def test_help_reads_in_spanish_and_in_english(arguments, capsys):
+    assert main(["--lang", "es", *arguments] if arguments else []) == 0
+    spanish = capsys.readouterr().out
+    assert main(["--lang", "en", *arguments]) == 0
+    english = capsys.readouterr().out
+    assert "Uso:" in spanish
+    assert "Opciones" in spanish
+    assert "Usage:" in english
+    assert spanish != english
+
+
+def test_spanish_speaks_when_the_language_is_unknown(monkeypatch, capsys):
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    main(["--help"])
+    assert "Comandos" in capsys.readouterr().out
+
+
+def test_every_command_and_option_has_help_in_both_languages():
+    for language in ("es", "en"):
+        for command in _all_commands(build_cli(language)):
+            assert command.help
+            for param in command.params:
+                if param.param_type_name == "option":
+                    assert param.help, (command.name, param.name)
+
+
+def _all_commands(group):
+    for command in group.commands.values():
+        yield command
+        if hasattr(command, "commands"):
+            yield from _all_commands(command)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["nada"], 2),
+        (["measure"], 2),
+        (["measure", "FILE", "--nada"], 2),
+        (["measure", "FILE", "--quasi", "Inexistente"], 2),
+        (["measure", "FILE", "--quasi", "Sexo,Sexo"], 2),
+        (["measure", "FILE"], 2),
+        (["measure", "FILE", "--quasi", "Sexo", "--sensitive", "Sexo"], 2),
+        (["measure", "FILE", "--quasi", "Sexo", "--missing", "quizás"], 2),
+        (["measure", "FILE", "--quasi", "Sexo", "--person", "Nadie"], 2),
+        (["measure", "no-existe.csv", "--quasi", "a"], 2),
+        (["plan", "no-existe"], 2),
+        (["init", "FILE", "--protocol", "otro"], 2),
+        (["init", "FILE", "--protocol", "mel"], 2),
+        (["profile", "FILE", "--rare", "0"], 2),
+    ],
+)
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_a_mistake_is_one_sentence_without_traceback(arguments, code, language, table_1, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    given = [str(table_1) if word == "FILE" else word for word in arguments]
+    assert main(["--lang", language, *given]) == code
+    out, err = capsys.readouterr()
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert "Colecistectomía" not in out + err
+
+
+def test_with_json_a_mistake_is_a_json_error_on_stdout(capsys):
+    assert main(["measure", "no-existe.csv", "--quasi", "a", "--json"]) == 2
+    report = json.loads(capsys.readouterr().out)
+    assert report["format"] == "celosia/error/1"
+    assert report["code"] == "file_missing"
+
+
+def test_our_own_fault_says_where_and_never_what(monkeypatch, table_1, capsys):
+    import celosia.pipeline
+
+    def fails(*_: object, **__: object) -> None:
+        raise KeyError("Nombre Plantado Peralta")
+
+    monkeypatch.setattr(celosia.pipeline, "measure_table", fails)
+    assert main(["measure", str(table_1), "--quasi", "Sexo"]) == 3
+    out, err = capsys.readouterr()
+    assert "KeyError" in err
+    assert "Peralta" not in out + err
+
+
+def test_no_progress_bar_where_nobody_watches(table_1, capsys):
+    assert main(["suggest", str(table_1)]) == 0
+    assert capsys.readouterr().err == ""

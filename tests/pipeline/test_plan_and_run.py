@@ -1,0 +1,266 @@
+"""From a policy to a checked candidate: the written file is what is judged."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter, defaultdict
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from celosia.data.synthetic import write_discharges
+from celosia.errors import (
+    CandidateFails,
+    LevelOutsideHierarchy,
+    NoFeasiblePlan,
+    NoPlan,
+    NothingToPublish,
+    OrderIncomplete,
+    PlanStale,
+    RoleMissing,
+    ValueOutOfRange,
+)
+from celosia.model import dictionary
+from celosia.model.variables import Role
+from celosia.pipeline import init, make_plan, open_project, run_plan
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+QUASI = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
+
+
+def publish(folder: Path, *names: str, roles: dict[str, Role] | None = None) -> None:
+    """State a purpose for some variables, as a person would in the dictionary."""
+    variables = open_project(folder).variables()
+    stated = [
+        replace(v, purpose="estudio" if v.name in names else "", role=(roles or {}).get(v.name, v.role))
+        for v in variables
+    ]
+    (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory) -> Path:
+    return write_discharges(tmp_path_factory.mktemp("raw") / "egresos.csv", 3_000, 11)
+
+
+@pytest.fixture(scope="module")
+def described(raw, tmp_path_factory) -> Path:
+    made = init(str(raw), tmp_path_factory.mktemp("projects") / "egresos", ("minsal",), now=NOW).project.folder
+    publish(made, *QUASI, "DIAG1")
+    return made
+
+
+@pytest.fixture
+def folder(described, tmp_path) -> Path:
+    return Path(shutil.copytree(described, tmp_path / "egresos"))
+
+
+def candidate(folder: Path) -> list[dict[str, str]]:
+    with (folder / "private" / "candidate" / "data.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def classes_of(rows: list[dict[str, str]], names: tuple[str, ...] = QUASI) -> dict[tuple[str, ...], list[int]]:
+    """The classes of a written file, counted in plain Python; fully masked rows form none."""
+    classes = defaultdict(list)
+    for number, row in enumerate(rows):
+        key = tuple(row[name] for name in names)
+        if any(cell.strip("*") for cell in key):
+            classes[key].append(number)
+    return classes
+
+
+METHODS = (
+    {"method": "full-domain"},
+    {"method": "full-domain", "limit": "0.05"},
+    {"method": "recipe", "order": ("COMUNA", "PREVISION", "SEXO", "EDAD_AÑOS")},
+    {"method": "local"},
+)
+
+
+@pytest.mark.requirement("M12", "M19", "M20", "M21", "M23")
+@pytest.mark.parametrize("asked", METHODS, ids=str)
+@pytest.mark.parametrize("k", [2, 5])
+def test_every_class_of_the_written_file_holds_k_persons_and_two_diagnoses(folder, asked, k):
+    make_plan(folder, now=NOW, k=k, **asked)
+    ran = run_plan(folder, now=NOW)
+    rows = candidate(folder)
+    persons = pq.read_table(folder / "private" / "candidate" / "order.parquet").column(0).to_pylist()
+    assert list(rows[0]) == list(ran.plan.published)
+    assert len(rows) == len(persons) == 3_000
+    for members in classes_of(rows).values():
+        assert len({persons[i] for i in members}) >= k
+        shown = {rows[i]["DIAG1"] for i in members} - {"*"}
+        assert len(shown) != 1
+
+
+@pytest.mark.requirement("M36")
+def test_rows_come_in_the_order_of_their_published_values_and_no_key_leaves(folder):
+    make_plan(folder, now=NOW)
+    run_plan(folder, now=NOW)
+    rows = candidate(folder)
+    keys = [tuple(row[name] for name in ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION", "DIAG1")) for row in rows]
+    assert keys == sorted(keys)
+    assert not {"RUN", "NOMBRE", "K", "L"} & set(rows[0])
+
+
+def test_the_same_plan_on_the_same_source_gives_the_same_bytes(folder):
+    make_plan(folder, now=NOW)
+    first = run_plan(folder, now=NOW).check.digest
+    again = run_plan(folder, now=NOW).check.digest
+    assert first == again
+
+
+@pytest.mark.requirement("M26")
+def test_suppressed_rows_are_reported_and_counted_on_the_file(folder):
+    plan = make_plan(folder, now=NOW, k=5, limit="0.2").plan
+    run_plan(folder, now=NOW)
+    starred = [row for row in candidate(folder) if all(row[name] == "*" for name in QUASI)]
+    assert len(starred) == plan.suppressed_rows > 0
+    assert plan.suppressed_share == plan.suppressed_rows / 3_000 <= 0.2
+
+
+def test_suppressed_rows_can_be_dropped(folder):
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[policy]\nsuppressed = "drop"\n')
+    plan = make_plan(folder, now=NOW, k=5, limit="0.2").plan
+    run_plan(folder, now=NOW)
+    assert len(candidate(folder)) == 3_000 - plan.suppressed_rows < 3_000
+
+
+@pytest.mark.requirement("M15")
+def test_a_value_that_cannot_reach_two_is_masked_and_counted(folder):
+    plan = make_plan(folder, now=NOW).plan
+    run_plan(folder, now=NOW)
+    already = sum("*" == v for v in _source_column(folder, "DIAG1"))
+    masked = Counter(row["DIAG1"] for row in candidate(folder))["*"]
+    assert plan.masked_sensitive["DIAG1"] > 0
+    assert already < masked <= already + plan.masked_sensitive["DIAG1"]
+
+
+def _source_column(folder: Path, name: str) -> list[str]:
+    names = [v.name for v in open_project(folder).variables()]
+    return pq.read_table(folder / "private" / "working.parquet").column(f"c{names.index(name)}").to_pylist()
+
+
+@pytest.mark.requirement("X7")
+def test_a_column_that_gives_a_masked_one_away_is_masked_with_it(folder):
+    publish(folder, *QUASI, "DIAG1", "GLOSA_COMUNA", "REGION", "CAPITULO_DIAG1",
+            roles={"GLOSA_COMUNA": Role.PLAIN, "REGION": Role.PLAIN, "CAPITULO_DIAG1": Role.PLAIN})  # fmt: skip
+    plan = make_plan(folder, now=NOW, k=3).plan
+    assert plan.followers == {"GLOSA_COMUNA": "COMUNA", "REGION": "COMUNA", "CAPITULO_DIAG1": "DIAG1"}
+    run_plan(folder, now=NOW)
+    rows = candidate(folder)
+    for key, members in classes_of(rows).items():
+        for name in ("GLOSA_COMUNA", "REGION"):
+            assert len({rows[i][name] for i in members}) == 1, (key, name)
+    assert all(row["CAPITULO_DIAG1"] == "*" for row in rows if row["DIAG1"] == "*" and row["CAPITULO_DIAG1"] != "")
+
+
+def test_the_plan_names_its_proof_and_holds_no_value_of_the_data(folder):
+    make_plan(folder, now=NOW)
+    document = json.loads((folder / "plan.json").read_text("utf-8"))
+    assert document["format"] == "celosia/plan/1"
+    assert document["optimal"] is True
+    assert document["nodes_checked"] <= document["nodes"]
+    assert document["bound"] == pytest.approx(document["loss"])
+    assert set(document["levels"]) == set(QUASI)
+    text = (folder / "plan.json").read_text("utf-8")
+    assert not [code for code in set(_source_column(folder, "DIAG1")) if len(code) > 2 and f'"{code}"' in text]
+
+
+def test_an_edited_dictionary_makes_the_plan_stale(folder):
+    make_plan(folder, now=NOW)
+    publish(folder, *QUASI)
+    with pytest.raises(PlanStale, match="diccionario"):
+        run_plan(folder, now=NOW)
+
+
+def test_an_edited_plan_is_found_out(folder):
+    make_plan(folder, now=NOW)
+    path = folder / "plan.json"
+    document = json.loads(path.read_text("utf-8"))
+    document["policy"]["criteria"][0]["k"] = 1
+    path.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(PlanStale):
+        run_plan(folder, now=NOW)
+    assert not (folder / "private" / "candidate").exists()
+
+
+def test_a_file_that_does_not_hold_leaves_no_candidate(folder, monkeypatch):
+    from celosia.pipeline import _run
+
+    make_plan(folder, now=NOW)
+
+    def leaking(batches, names, path):
+        path.write_text(",".join(names) + "\n" + "1,2,05302,4,A00\n", "utf-8")
+        list(batches)
+
+    monkeypatch.setattr(_run, "write_csv", leaking)
+    with pytest.raises((CandidateFails, ValueError)):
+        run_plan(folder, now=NOW)
+    assert not (folder / "private" / "candidate").exists()
+    assert not list((folder / "private").glob("**/data.csv"))
+
+
+def test_without_a_plan_nothing_runs(folder):
+    with pytest.raises(NoPlan):
+        run_plan(folder, now=NOW)
+
+
+@pytest.mark.requirement("M06")
+def test_without_a_purpose_nothing_is_planned(folder):
+    publish(folder)
+    with pytest.raises(NothingToPublish):
+        make_plan(folder, now=NOW)
+
+
+@pytest.mark.requirement("M01")
+def test_a_column_without_a_role_stops_the_plan(folder):
+    variables = [replace(v, role=None) if v.name == "SEXO" else v for v in open_project(folder).variables()]
+    (folder / "dictionary.csv").write_text(dictionary.dump(variables), "utf-8")
+    with pytest.raises(RoleMissing, match="SEXO"):
+        make_plan(folder, now=NOW)
+
+
+def test_no_solution_is_an_answer_that_says_the_nearest_miss(folder):
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write("".join(f'\n[hierarchies."{name}"]\nbuilder = "identity"\n' for name in QUASI))
+    with pytest.raises(NoFeasiblePlan) as error:
+        make_plan(folder, now=NOW, k=5, limit="0.01")
+    assert error.value.exit_code == 1
+    assert error.value.values["suppressed"] > error.value.values["allowed"] == 30
+
+
+@pytest.mark.parametrize("limit", ["-0.1", "1.5", "mucho"])
+def test_a_limit_out_of_range_is_refused(folder, limit):
+    with pytest.raises(ValueOutOfRange):
+        make_plan(folder, now=NOW, limit=limit)
+
+
+def test_a_level_outside_the_hierarchy_is_refused(folder):
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[hierarchies.SEXO]\nbuilder = "suppress"\nminimum = 4\n')
+    with pytest.raises(LevelOutsideHierarchy):
+        make_plan(folder, now=NOW)
+
+
+def test_the_recipe_asks_for_the_whole_order(folder):
+    with pytest.raises(OrderIncomplete, match="SEXO"):
+        make_plan(folder, now=NOW, method="recipe", order=("COMUNA",))
+
+
+@pytest.mark.requirement("M24")
+def test_a_fixed_level_leaves_a_column_untouched(folder):
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[hierarchies.SEXO]\nbuilder = "suppress"\nmaximum = 0\n')
+    plan = make_plan(folder, now=NOW, k=5).plan
+    assert plan.levels["SEXO"] == 0
+    run_plan(folder, now=NOW)
+    kept = [row for row in candidate(folder) if any(row[name] != "*" for name in QUASI)]
+    assert {row["SEXO"] for row in kept} <= set(_source_column(folder, "SEXO"))

@@ -1,0 +1,53 @@
+"""A process killed at any moment leaves the old state or the new one, and what it left is swept away."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from celosia.data.files import private_folder, remove_abandoned, replacing, scratch_beside
+from celosia.errors import FolderUnwritable
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from celosia.data.files import replacing
+with replacing(Path(sys.argv[1])) as draft:
+    draft.write_text("half of it")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_writer_leaves_the_old_file_and_its_remains_can_be_swept(tmp_path: Path) -> None:
+    target = tmp_path / "t.txt"
+    target.write_text("old")
+    subprocess.run([sys.executable, "-c", KILLED, str(target)], timeout=60)
+    assert target.read_text() == "old"
+    left = [path for path in tmp_path.iterdir() if path != target]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in left] == [0o700]
+    with scratch_beside(target) as mine:
+        assert remove_abandoned(tmp_path) == 1
+        assert mine.is_dir()
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_is_new_or_old_and_private(tmp_path: Path) -> None:
+    target = tmp_path / "t.txt"
+    with replacing(target) as draft:
+        draft.write_text("new")
+        assert not target.exists()
+        assert stat.S_IMODE(draft.stat().st_mode) == 0o600
+    assert target.read_text() == "new"
+    assert stat.S_IMODE(os.stat(target).st_mode) == 0o600
+
+
+def test_a_private_folder_is_closed_to_others(tmp_path: Path) -> None:
+    assert stat.S_IMODE(private_folder(tmp_path / "a" / "b").stat().st_mode) == 0o700
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FolderUnwritable):
+        private_folder(tmp_path / "file" / "b")

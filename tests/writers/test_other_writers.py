@@ -1,0 +1,65 @@
+"""Parquet, Excel, SPSS and Stata files say the same after reading, labels included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from celosia.data.readers import ingest
+from celosia.data.writers import write_dta, write_parquet, write_sav, write_xlsx
+from celosia.errors import NumberExpected, UnwritableNames
+from celosia.model.sources import ColumnLabels
+
+NAMES = ("comuna", "sexo", "glosa")
+ROWS = [("05302", "1", "=HOY()"), ("", "2", 'di "no", ñandú\n'), ("*", "", "http://x.cl")]
+BATCHES = [pa.record_batch([pa.array(c, pa.string()) for c in zip(*ROWS, strict=True)], names=["c0", "c1", "c2"])]
+LABELS = {"sexo": ColumnLabels("Sexo de la persona", (("1", "Hombre"), ("2", "Mujer")))}
+
+
+def _read_back(path: Path) -> tuple[object, list[tuple[str, ...]]]:
+    target = path.parent / "w.parquet"
+    result = ingest(path, target)
+    columns = pq.read_table(target).columns
+    return result, list(zip(*(column.to_pylist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("write", "suffix"), [(write_parquet, "parquet"), (write_xlsx, "xlsx"), (write_sav, "sav"), (write_dta, "dta")]
+)
+def test_cells_come_back_as_they_were(tmp_path: Path, write: Callable[..., int], suffix: str) -> None:
+    path = tmp_path / f"t.{suffix}"
+    assert write(BATCHES, NAMES, path, labels=LABELS) == 3
+    result, rows = _read_back(path)
+    assert result.names == NAMES
+    assert rows == ROWS
+
+
+@pytest.mark.parametrize(("write", "suffix"), [(write_sav, "sav"), (write_dta, "dta")])
+def test_labels_of_variables_and_values_come_back(tmp_path: Path, write: Callable[..., int], suffix: str) -> None:
+    path = tmp_path / f"t.{suffix}"
+    write(BATCHES, NAMES, path, labels=LABELS, numeric=["sexo"])
+    result, rows = _read_back(path)
+    assert result.labels == LABELS
+    assert rows == ROWS
+
+
+def test_a_text_column_cannot_be_written_as_numbers(tmp_path: Path) -> None:
+    with pytest.raises(NumberExpected) as caught:
+        write_sav(BATCHES, NAMES, tmp_path / "t.sav", numeric=["glosa"])
+    assert caught.value.values == {"variable": "glosa", "count": 3}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_a_format_cannot_hold_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnwritableNames):
+        write_dta(BATCHES, ("a b", "c", "d"), tmp_path / "t.dta")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_keeps_the_label_of_a_column(tmp_path: Path) -> None:
+    write_parquet(BATCHES, NAMES, tmp_path / "t.parquet", labels=LABELS)
+    assert pq.read_schema(tmp_path / "t.parquet").field("sexo").metadata == {b"label": b"Sexo de la persona"}
