@@ -520,3 +520,15 @@ class OrderIncomplete(WrongUse):
     """The recipe needs the quasi-identifiers in the order in which they give way."""
 
     fields = ("missing",)
+
+
+class LinkedRowsMethod(WrongUse):
+    """A method that treats rows one by one cannot keep a household's mask from being read off another member."""
+
+    fields = ("method", "columns")
+
+
+class HouseholdsExceedLimit(Refusal):
+    """Suppressing households whole takes more rows than the policy allows."""
+
+    fields = ("own", "added", "allowed", "columns")

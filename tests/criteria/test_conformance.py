@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import ValueOutOfRange
-from celosia.hierarchy._model import CompiledHierarchy
+from celosia.hierarchy import CompiledHierarchy
 from celosia.risk.criteria import CRITERIA, Classes, Criterion, Domain, Merging, ValueCounts, criterion_from
 from criteria.slow_criteria import REFERENCES, average_risk
 from solver.random_problems import criterion as criterion_data

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -190,7 +190,6 @@ def _run_apart(setup: str, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root to become somebody else")
 def test_files_and_folders_closed_to_the_user_are_said() -> None:
     import shutil
     import tempfile
@@ -203,9 +202,9 @@ def test_files_and_folders_closed_to_the_user_are_said() -> None:
         closed.mkdir(mode=0o555)
         opened.mkdir()
         opened.chmod(0o777)
-        become = "os.setgid(65534); os.setuid(65534)"
+        become = "os.setgid(65534); os.setuid(65534)" if os.geteuid() == 0 else ""  # nothing stops root
         assert _run_apart(become, str(path), str(closed / "w")).startswith("folder_unwritable 2")
-        path.chmod(0o600)
+        path.chmod(0o000)
         assert _run_apart(become, str(path), str(opened / "w")).startswith("file_unreadable 2")
         assert list(closed.iterdir()) == list(opened.iterdir()) == []
     finally:
@@ -250,18 +249,6 @@ def test_a_full_disk_while_reading_parquet_leaves_nothing_behind(many_rows: Path
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(many_rows), source)
     assert _run_apart(LIMITED, str(source), str(folder / "w.parquet")).startswith("disk_full 2")
     assert list(folder.iterdir()) == []
-
-
-@pytest.fixture
-def _tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real disk of one megabyte, where the system lets us mount one."""
-    place = tmp_path / "tiny"
-    place.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True)
-    if done.returncode:
-        pytest.skip("needs the right to mount a small disk; the limit on file sizes above stands in for it")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_source_that_changes_while_it_is_read_is_refused(

@@ -285,6 +285,7 @@ def test_a_missing_part_names_itself(
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_the_peruvian_file_is_read_whole(shared: Path, tmp_path: Path) -> None:
     source = ingest(shared / "data" / "pe_vaccination_2021w06_w18.parquet", tmp_path / "w").source
     assert (source.rows, source.columns) == (2_210_465, 10)

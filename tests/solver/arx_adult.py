@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from celosia.evaluation import Objective
-from celosia.hierarchy._model import CompiledHierarchy
+from celosia.hierarchy import CompiledHierarchy
 from celosia.risk.criteria import Criterion, DistinctL, EntropyL, KAnonymity, RecursiveL, TCloseness
 from celosia.solver import SearchProblem
 from celosia.tuples import Tuples, group_codes

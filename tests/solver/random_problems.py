@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from celosia.evaluation import MEANS, METRICS, Objective
-from celosia.hierarchy._model import CompiledHierarchy
+from celosia.hierarchy import CompiledHierarchy
 from celosia.risk.criteria import criterion_from
 from celosia.solver import SearchProblem
 from celosia.tuples import Persons, Tuples, group_codes, roll_up_persons

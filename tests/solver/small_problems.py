@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from celosia.evaluation import Objective
-from celosia.hierarchy._model import CompiledHierarchy
+from celosia.hierarchy import CompiledHierarchy
 from celosia.risk.criteria import Criterion
 from celosia.solver import SearchProblem
 from celosia.tuples import Persons, Tuples, group_codes, roll_up_persons

@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from celosia.data._files import reading_from, replacing
+from celosia.data.files import reading_from, replacing
 from celosia.errors import MissingExtra, UnreadableSheet
 
 

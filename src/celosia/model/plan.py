@@ -40,6 +40,7 @@ class Policy:
     suppressed: str = "keep"  # suppressed rows stay as `*`, or are dropped
     reading: str = "own"  # cells: a masked cell is a category of its own, or matches everything
     time_limit: float | None = None
+    links: tuple[str, ...] = ()  # published columns that tie rows of one household or person together
 
     def as_dict(self) -> dict[str, Any]:
         """The policy as its versioned JSON; the limit as an exact fraction."""
@@ -61,6 +62,7 @@ class Policy:
             "suppressed": self.suppressed,
             "reading": self.reading,
             "time_limit": self.time_limit,
+            "links": list(self.links),
         }
 
 
@@ -107,7 +109,7 @@ def plan_from(document: Mapping[str, Any]) -> Plan:
 def policy_from(document: Mapping[str, Any]) -> Policy:
     """A policy from its JSON."""
     values = {name: document[name] for name in Policy.__slots__}
-    tuples = {name: tuple(values[name]) for name in ("quasi", "sensitive", "criteria", "order")}
+    tuples = {name: tuple(values[name]) for name in ("quasi", "sensitive", "criteria", "order", "links")}
     return Policy(**values | tuples | {"limit": Fraction(values["limit"])})
 
 

@@ -19,3 +19,4 @@ class ProjectConfig:
     protocols: tuple[str, ...]
     source: Source
     person: str | None = None  # the key of the person behind each row, where there is one
+    household: str | None = None  # the column that ties the rows of one household together

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from celosia.data.engines import open_engine
 from celosia.data.readers import ingest
 from celosia.data.table import Table
-from celosia.model.plan import Plan, policy_from
+from celosia.model.plan import Plan, Policy, policy_from
 from celosia.model.values import is_masked
 from celosia.model.verdict import CheckReport, State, Verdict
+from celosia.pipeline._households import both_ways, hidden_values
 from celosia.risk.criteria import Classes, Criterion, Domain, criterion_from
 from celosia.solver import ClassCounter, domain_of
 from celosia.tuples import Tuples, person_counts
@@ -45,10 +46,12 @@ def check_file(
         beside = [name for name, leader in plan.followers.items() if leader in policy.quasi]
         quasi = table.tuples((*policy.quasi, *beside), person)
         sensitive = {name: table.tuples((*quasi.names, name), person) for name in source}
+        households = [_households(table, policy, plan)] if policy.links else []
     verdicts = [
         _columns(again.names, plan.published),
         _rows(again.source.rows, rows, plan.suppressed_rows, policy.suppressed),
         *_judged(quasi, sensitive, source, criteria, len(policy.quasi)),
+        *households,
     ]
     starred = _suppressed(quasi, len(policy.quasi))
     kept = quasi.rows[~starred]
@@ -111,6 +114,26 @@ def _suppressed_group(
     rows = int(quasi.rows[starred].sum())
     state = State.FAILS if failing.any() else State.HOLDS
     return Verdict("suppressed_group", {}, rows, int(failing.sum()), int(quasi.rows[failing].sum()), state)
+
+
+def _households(table: Table, policy: Policy, plan: Plan) -> Verdict:
+    """No household shows on one row what another masks, nor its original number (X17)."""
+    width, failing, rows, groups = len(policy.quasi), 0, 0, 0
+    whole = table.tuples((*policy.quasi, *policy.links))
+    starred = _suppressed(whole, width)
+    for link in policy.links:
+        readable = [both_ways(whole, link, starred, ~starred)]
+        for name in plan.notes["households"]["constant"][link]:
+            pair = table.tuples((link, name))
+            masked = np.array([is_masked(text) for text in pair.vocabularies[1]], bool)[pair.codes[:, 1]]
+            readable.append(both_ways(pair, link, masked, ~hidden_values(pair, 1)))
+        failing += sum(many for many, _ in readable)
+        rows += sum(of_them for _, of_them in readable)
+        numbers = {text for text in whole.vocabularies[whole.position(link)] if text and not is_masked(text)}
+        groups += len(numbers)
+        failing += numbers != {str(i + 1) for i in range(len(numbers))}
+    state = State.FAILS if failing else State.HOLDS
+    return Verdict("households", {"columns": ", ".join(policy.links)}, groups, failing, rows, state)
 
 
 def _suppressed(quasi: Tuples, width: int) -> NDArray[np.bool_]:

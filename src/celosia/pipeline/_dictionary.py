@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from celosia.data._files import replacing
+from celosia.data.files import replacing
 from celosia.data.readers import working_names
 from celosia.data.sheets import read_rows, write_rows
 from celosia.model import dictionary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from celosia.model.plan import Policy
 from celosia.model.values import MISSING, is_masked
 from celosia.model.variables import Variable
 from celosia.pipeline._hierarchies import compiled_hierarchies
+from celosia.pipeline._households import Linked, split_by_links
 from celosia.risk.criteria import Criterion, criterion_from
 from celosia.solver import ClassCounter
 from celosia.tuples import Tuples, project
@@ -34,10 +35,18 @@ class Ground:
     follower_tuples: Mapping[str, Tuples]  # quasi-identifiers and a column that follows from one of them
     hierarchies: Mapping[str, CompiledHierarchy]
     criteria: tuple[Criterion, ...]
+    linked: Linked | None = None  # the same split by household, where the release shows which rows are of one
 
     def counter(self) -> ClassCounter:
         """Counts classes of any assignment."""
         return ClassCounter(self.quasi, self.sensitive)
+
+    def by_household(self) -> Ground:
+        """The ground whose tuples are of one household each, where the release ties its rows together."""
+        if self.linked is None:
+            return self
+        split = self.linked
+        return replace(self, quasi=split.quasi, sensitive=split.sensitive, follower_tuples=split.follower_tuples)
 
 
 def ground_of(
@@ -61,6 +70,9 @@ def ground_of(
         follower_tuples={name: table.tuples((*policy.quasi, name)) for name in sorted(beside)},
         hierarchies=compiled_hierarchies(quasi, by_name, policy.hierarchies, folder),
         criteria=criteria,
+        linked=split_by_links(table, policy.quasi, policy.links, person, tuple(judged), followers)
+        if policy.links
+        else None,
     )
 
 
@@ -70,7 +82,7 @@ def find_followers(table: Table, leaving: tuple[str, ...], policy: Policy) -> di
     distinct = table.distinct_counts(leaving)
     followers: dict[str, str] = {}
     for name in leaving:
-        if name in policy.quasi or distinct[name] > _KEY_SHARE * rows:
+        if name in (*policy.quasi, *policy.links) or distinct[name] > _KEY_SHARE * rows:
             continue
         leaders = [*policy.quasi, *(other for other in policy.sensitive if other != name)]
         for leader in leaders:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from celosia.data._files import replacing
+from celosia.data.files import replacing
 from celosia.errors import HierarchyGap
 from celosia.hierarchy import CompiledHierarchy, from_rows, gaps, read_csv, write_csv
 from celosia.model.values import CellKind, kind_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.data._files import replacing
+from celosia.data.files import replacing
 from celosia.errors import NoFeasiblePlan, NoPlan, UnknownFormat
 from celosia.model.plan import PLAN_FORMAT, Plan, Policy, digest_of, plan_from
 from celosia.pipeline import _journal
@@ -81,7 +81,7 @@ def policy_digest(policy: Policy) -> str:
 
 
 def _plan(project: Project, ground: Ground, solution: Solution) -> Plan:
-    rows = ground.quasi.rows
+    rows = solution.tuples.rows
     suppressed = int(rows[solution.published.suppressed].sum())
     masked = {name: int(rows[mask].sum()) for name, mask in sorted(solution.masks.items())}
     return Plan(

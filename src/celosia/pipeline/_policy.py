@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from celosia.errors import NothingToPublish, RoleMissing, UnknownVariable, ValueOutOfRange
+from celosia.errors import LinkedRowsMethod, NothingToPublish, RoleMissing, UnknownVariable, ValueOutOfRange
 from celosia.model import dictionary
 from celosia.model.plan import METHODS, Policy
 from celosia.model.variables import Role, Variable
@@ -28,8 +28,9 @@ def policy_of(
     if missing:
         raise RoleMissing(variables=", ".join(missing))
     leaving = dictionary.published(variables)
-    quasi = tuple(v.name for v in leaving if v.role == Role.QUASI)
-    sensitive = tuple(v.name for v in leaving if v.role == Role.SENSITIVE)
+    links = links_of(document.get("unit", {}), variables)
+    quasi = tuple(v.name for v in leaving if v.role == Role.QUASI and v.name not in links)
+    sensitive = tuple(v.name for v in leaving if v.role == Role.SENSITIVE and v.name not in links)
     if not leaving or not quasi:
         raise NothingToPublish()
     asked = {key: value for key, value in overrides.items() if value is not None}
@@ -37,7 +38,7 @@ def policy_of(
     _refuse_unknown_settings(given)
     hierarchies = {name: dict(spec) for name, spec in document.get("hierarchies", {}).items()}
     _refuse_unknown_names(hierarchies, [v.name for v in variables])
-    return Policy(
+    policy = Policy(
         quasi=quasi,
         sensitive=sensitive,
         criteria=_stricter(tuple(given.get("criteria", default_criteria(protocols, sensitive))), asked),
@@ -54,7 +55,20 @@ def policy_of(
         suppressed=_one_of("suppressed", given.get("suppressed", "keep"), ("keep", "drop")),
         reading=_one_of("reading", given.get("reading", "own"), ("own", "wildcard")),
         time_limit=given.get("time_limit"),
+        links=links,
     )
+    if links and policy.method != "full-domain":
+        raise LinkedRowsMethod(method=policy.method, columns=", ".join(links))
+    return policy
+
+
+def links_of(unit: Mapping[str, Any], variables: Sequence[Variable]) -> tuple[str, ...]:
+    """The published columns that tie rows together: the household's number, the person's own."""
+    names = [v.name for v in variables]
+    _refuse_unknown_names({unit["household"]: {}} if unit.get("household") else {}, names)
+    leaving = {v.name for v in dictionary.published(variables)}
+    declared = dict.fromkeys([unit.get("household"), unit.get("person")])
+    return tuple(str(name) for name in declared if name in leaving)
 
 
 def default_criteria(protocols: Sequence[str], sensitive: Sequence[str]) -> tuple[dict[str, Any], ...]:

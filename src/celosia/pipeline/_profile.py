@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from celosia.data import descriptives
-from celosia.data._files import private_folder, replacing
+from celosia.data.files import private_folder, replacing
 from celosia.data.suggest import dependencies
 from celosia.data.table import Frequencies, Table
 from celosia.dossier import profile_page

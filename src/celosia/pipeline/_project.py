@@ -85,6 +85,8 @@ def config_document(config: ProjectConfig) -> str:
     unit = tomlkit.table()
     if config.person:
         unit["person"] = config.person
+    if config.household:
+        unit["household"] = config.household
     document["unit"] = unit
     return tomlkit.dumps(document)
 
@@ -113,6 +115,7 @@ def _config(document: dict[str, Any], path: Path) -> ProjectConfig:
             protocols=tuple(document["protocols"]),
             source=_source(document["source"]),
             person=document.get("unit", {}).get("person"),
+            household=document.get("unit", {}).get("household"),
         )
     except (KeyError, TypeError):
         raise BadProjectFile(path=str(path), line="?") from None

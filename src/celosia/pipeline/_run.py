@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celosia import messages
-from celosia.data._files import private_folder, scratch_beside, writing_into
+from celosia.data.files import private_folder, scratch_beside, writing_into
 from celosia.data.table import Table
 from celosia.data.writers import write_csv
 from celosia.errors import CandidateFails, PlanStale
@@ -23,8 +23,10 @@ from celosia.model.verdict import CheckReport, State
 from celosia.pipeline import _journal
 from celosia.pipeline._check import check_file
 from celosia.pipeline._ground import Ground, ground_of
+from celosia.pipeline._households import renumbered
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._plan import dictionary_digest, read_plan
+from celosia.pipeline._policy import links_of
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._solve import Solution, solve
@@ -64,6 +66,9 @@ def _refuse_stale(project: Project, plan: Plan) -> None:
         raise PlanStale(what=messages.text("plan.stale_source"))
     if plan.dictionary != dictionary_digest(project):
         raise PlanStale(what=messages.text("plan.stale_dictionary"))
+    unit = {"person": project.config.person, "household": project.config.household}
+    if tuple(plan.policy["links"]) != links_of(unit, project.variables()):
+        raise PlanStale(what=messages.text("plan.stale_outcome"))
 
 
 def _solved_again(ground: Ground, plan: Plan, report: Progress) -> Solution:
@@ -78,9 +83,13 @@ def _written_and_checked(
     found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, report: Progress
 ) -> CheckReport:
     dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
-    codes = [solution.published.codes[:, v] for v in range(len(ground.quasi.names))]
+    tuples, width = solution.tuples, len(solution.published.names)
+    codes = [*solution.published.codes.T, *tuples.codes[:, width:].T]  # link columns pass as they are …
+    vocabularies = [*solution.published.vocabularies, *tuples.vocabularies[width:]]
     masks = {name: mask for name, mask in solution.masks.items() if name in plan.published}
-    table = found.table.recode(ground.quasi, codes, solution.published.vocabularies, masks, dropped)
+    table = found.table.recode(tuples, codes, vocabularies, masks, dropped)
+    if links := tuples.names[width:]:
+        table = renumbered(table, plan.published, links)  # … and are numbered by what is published of each household
     order = _write(table, plan.published, found.person, target)
     if told := stage(report, "check"):
         told(0.5)

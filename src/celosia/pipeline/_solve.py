@@ -6,6 +6,7 @@ The same policy on the same source gives the same answer: `run` solves again and
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import OrderIncomplete
+from celosia.errors import HouseholdsExceedLimit, OrderIncomplete
 from celosia.evaluation import Objective, recoding_loss
 from celosia.model.values import SUPPRESSED
 from celosia.pipeline._ground import Ground
+from celosia.pipeline._households import closed_masks, closed_suppression, groups_of
 from celosia.pipeline._progress import Progress, stage
 from celosia.risk.criteria import Criterion
 from celosia.solver import (
@@ -25,6 +27,7 @@ from celosia.solver import (
     NoSolution,
     Published,
     SearchProblem,
+    SearchResult,
     class_labels,
     judge_all,
     ladder,
@@ -34,6 +37,7 @@ from celosia.solver import (
     search,
     sound_recipe,
 )
+from celosia.tuples import Tuples, project
 
 Mask = NDArray[np.bool_]
 
@@ -42,8 +46,9 @@ Mask = NDArray[np.bool_]
 class Solution:
     """What is published for each tuple, and the figures of how it was found."""
 
+    tuples: Tuples  # what `published` and `masks` speak of: quasi-identifiers, then the columns that tie rows
     published: Published
-    masks: Mapping[str, Mask]  # columns that become `*`, per quasi-identifier tuple
+    masks: Mapping[str, Mask]  # columns that become `*`, per tuple
     levels: Mapping[str, int]
     loss: float
     metric: str
@@ -57,7 +62,7 @@ class Solution:
     @property
     def outcome(self) -> str:
         """Digest of all that is published for all tuples together."""
-        digest = hashlib.sha256()
+        digest = hashlib.sha256("\x00".join(self.tuples.names).encode("utf-8"))
         for vocabulary in self.published.vocabularies:
             digest.update("\x00".join(vocabulary).encode("utf-8") + b"\x01")
         digest.update(np.ascontiguousarray(self.published.codes, np.int32).tobytes())
@@ -100,17 +105,53 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
     )
     if isinstance(found, NoSolution):
         return found
-    labels = levels_of([ground.hierarchies[name] for name in ground.quasi.names])
-    levels = np.broadcast_to(np.array(found.levels), ground.quasi.codes.shape)
-    codes = labels.publish(ground.quasi.codes, levels)
+    ground, names = ground.by_household(), ground.quasi.names
+    labels = levels_of([ground.hierarchies[name] for name in names])
+    codes = ground.quasi.codes[:, : len(names)]
+    codes = labels.publish(codes, np.broadcast_to(np.array(found.levels), codes.shape))
     counter = ground.counter()
     suppressed, masks = _failing(ground, counter, codes, labels.vocabularies)
-    published = Published(ground.quasi.names, labels.vocabularies, codes, suppressed, masks)
-    return _completed(
-        ground, counter, published,
-        levels=dict(zip(found.names, found.levels, strict=True)), loss=found.loss, metric=found.metric,
-        nodes=found.nodes, nodes_checked=found.nodes_checked, optimal=found.optimal, bound=found.bound, notes={},
-    )  # fmt: skip
+    published = Published(names, labels.vocabularies, codes, suppressed, masks)
+    figures = {
+        "levels": dict(zip(found.names, found.levels, strict=True)), "loss": found.loss, "metric": found.metric,
+        "nodes": found.nodes, "nodes_checked": found.nodes_checked, "optimal": found.optimal, "bound": found.bound,
+        "notes": {},
+    }  # fmt: skip
+    if ground.linked is not None:
+        published, changed = _whole_households(ground, counter, published, found)
+        figures |= changed
+    return _completed(ground, counter, published, **figures)
+
+
+def _whole_households(
+    ground: Ground, counter: ClassCounter, published: Published, found: SearchResult
+) -> tuple[Published, dict[str, Any]]:
+    """Households suppressed whole, and the figures that change; more rows than allowed is a refusal."""
+    policy, rows = ground.policy, ground.quasi.rows
+    assert ground.linked is not None
+    criteria = [c for c in ground.criteria if not (policy.mask_sensitive and c.variable)]
+    label, _ = class_labels(published.codes, [len(vocabulary) for vocabulary in published.vocabularies])
+    links = [groups_of(ground.quasi, link) for link in policy.links]
+    suppressed = closed_suppression(counter, criteria, label, published.suppressed, links)
+    own = int(rows[published.suppressed].sum())
+    added = int(rows[suppressed].sum()) - own
+    allowed = math.floor(policy.limit * ground.quasi.n_rows)
+    if own + added > allowed:
+        raise HouseholdsExceedLimit(own=own, added=added, allowed=allowed, columns=", ".join(policy.links))
+    constant = {link: list(names) for link, names in ground.linked.constant.items()}
+    changed: dict[str, Any] = {"notes": {"households": {"rows_added": added, "constant": constant}}}
+    if added:
+        changed |= _loss_after(ground, suppressed, found) | {"optimal": False}
+    return replace(published, suppressed=suppressed, masked_sensitive={}), changed
+
+
+def _loss_after(ground: Ground, suppressed: Mask, found: SearchResult) -> dict[str, Any]:
+    """The loss with the rows that households add, always as `loss`; the search's bound holds for that alone."""
+    objective = Objective("loss", ground.policy.mean, ground.policy.weights)
+    hierarchies = [ground.hierarchies[name] for name in found.names]
+    levels = np.broadcast_to(np.array(found.levels), (len(suppressed), len(found.levels)))
+    loss = recoding_loss(ground.quasi, hierarchies, levels, suppressed, objective)
+    return {"loss": loss, "metric": objective.name, "bound": found.bound if ground.policy.metric == "loss" else None}
 
 
 def _failing(
@@ -196,9 +237,11 @@ def _completed(ground: Ground, counter: ClassCounter, published: Published, **fi
     masks = {name: mask.copy() for name, mask in published.masked_sensitive.items()}
     _mask_suppressed_group(ground, counter, label, count, published.suppressed, masks)
     masks |= _masks_of_followers(ground, label, count, published.suppressed, masks)
+    if ground.linked is not None:
+        masks = closed_masks(counter, ground.criteria, ground.linked, label, masks, ground.followers)
     final = replace(published, codes=codes, vocabularies=vocabularies, masked_sensitive={})
     kept = len(np.unique(label[~published.suppressed]))
-    return Solution(published=final, masks=masks, classes=kept, **figures)
+    return Solution(tuples=ground.quasi, published=final, masks=masks, classes=kept, **figures)
 
 
 def _starred(
@@ -243,8 +286,6 @@ def _masks_of_followers(
 
 def _changing(ground: Ground, beside: Any, label: NDArray[np.int64], count: int) -> Mask:
     """Tuples whose class holds more than one value of the column beside."""
-    from celosia.tuples import project
-
     _, parent = project(beside, ground.quasi.names)
     pairs = np.unique(np.stack([label[parent], beside.codes[:, -1].astype(np.int64)], axis=1), axis=0)
     several = np.bincount(pairs[:, 0], minlength=count) > 1

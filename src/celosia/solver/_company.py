@@ -71,6 +71,14 @@ class Groups:
         """Weighted masked cells."""
         return int(self.cost[self.alive].sum())
 
+    def adopt(self, label: Ints) -> None:
+        """Start from given groups instead of single tuples."""
+        self.alive[:] = False
+        order = np.argsort(label, kind="stable")
+        ends = np.cumsum(np.bincount(label))
+        for slot, members in enumerate(np.split(order, ends[:-1])):
+            self._set(slot, members.tolist())
+
     def gather(self) -> bool:
         """Join every failing group to the cheapest one until all pass; False when even one group of all fails."""
         for slot in np.lexsort((np.arange(len(self.rows)), self.rows)):

@@ -1,8 +1,8 @@
 """Masks that hold when `*` is a value of its own: every class of the published text passes every criterion.
 
-Two ways are gone and the cheaper result is given: local recoding over the sets of variables to mask, cheapest first,
-which scales; and company by company, which is closer to the least number of cells and serves where few tuples fail.
-After either, cells that are not needed are shown again. Good, not proved least.
+Local recoding over the sets of variables to mask, cheapest first, serves tables of any size. Where few tuples fail,
+its classes are rearranged and company is also looked for tuple by tuple; the cheapest result is given. After each,
+cells that are not needed are shown again. Good, not proved least.
 """
 
 from __future__ import annotations
@@ -19,14 +19,19 @@ from celosia.solver._published import class_labels, judge_all
 from celosia.solver.local import recode_over
 from celosia.tuples import group_codes
 
-_MOST_PAIRS = 30_000_000  # failing tuples × tuples, up to which company is looked for one by one
+_MOST_PAIRS = 3_000_000  # failing tuples × tuples, up to which company is looked for one by one
 
 
 def mask_as_own_value(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
     """Cells to mask so that every published class passes; None when even everything masked fails."""
-    found = [mask for mask in (_by_recoding(table, criteria), _by_company(table, criteria)) if mask is not None]
-    shown = [_show_needless(table, criteria, mask) for mask in found]
-    return min(shown, key=table.cost, default=None)
+    recoded = _by_recoding(table, criteria)
+    if recoded is None:
+        return None
+    found = [_show_needless(table, criteria, recoded)]
+    if _few_enough(table, criteria):
+        others = (_rearranged(table, criteria, found[0]), _by_company(table, criteria))
+        found += [_show_needless(table, criteria, masked) for masked in others if masked is not None]
+    return min(found, key=table.cost)
 
 
 def failing(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> tuple[Ints, Mask]:
@@ -40,10 +45,25 @@ def _by_recoding(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None
     return None if recoded is None else recoded.levels > 0
 
 
+def _few_enough(table: CellTable, criteria: Sequence[Criterion]) -> bool:
+    _, fails = failing(table, criteria, np.zeros_like(table.starred))
+    return int(fails.sum()) * len(table.quasi.rows) <= _MOST_PAIRS
+
+
+def _rearranged(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> Mask | None:
+    """A mask made cheaper by moving tuples between its classes."""
+    groups = Groups(table.counter, criteria, table.weights)
+    groups.adopt(failing(table, criteria, masked)[0])
+    return _finished(table, criteria, groups)
+
+
 def _by_company(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
     groups = Groups(table.counter, criteria, table.weights)
-    if int((~groups.alone).sum()) * len(groups.alone) > _MOST_PAIRS or not groups.gather():
-        return None
+    return _finished(table, criteria, groups) if groups.gather() else None
+
+
+def _finished(table: CellTable, criteria: Sequence[Criterion], groups: Groups) -> Mask | None:
+    """The improved groups as a mask, if the published text bears them out: equal texts are one class."""
     groups.improve()
     masked = groups.masked()
     return None if failing(table, criteria, masked)[1].any() else masked

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import TuplesDisagree
-from celosia.risk.criteria import Criterion, DistinctL, Domain, Need, ValueCounts, ValueExtremes, ValueSets
-from celosia.risk.criteria._classes import Values
+from celosia.risk.criteria import Criterion, DistinctL, Domain, Need, ValueCounts, ValueExtremes, Values, ValueSets
 from celosia.solver._encoding import Encoding
 from celosia.solver._problem import SearchProblem
 from celosia.solver._tables import Incidence, Table, incidence_of

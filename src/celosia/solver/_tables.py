@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.kernels import rollup
-from celosia.risk.criteria import Classes, Domain, ValueCounts, ValueExtremes, ValueSets
-from celosia.risk.criteria._classes import Values
+from celosia.risk.criteria import Classes, Domain, ValueCounts, ValueExtremes, Values, ValueSets
 from celosia.solver._encoding import Encoding, Levels
 from celosia.tuples import Persons
 

@@ -130,9 +130,15 @@ def slices(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
     return [batch.slice(start, _SLICE) for start in range(0, batch.num_rows, _SLICE)]
 
 
-def settled_cells(text: pa.StringArray) -> tuple[pa.StringArray, int]:
-    """Cells with missing as the empty text, and how many were blanks only."""
+def settled_cells(text: pa.StringArray) -> tuple[pa.StringArray, int, int]:
+    """Cells with missing as the empty text; how many were blanks only, and how many held null characters.
+
+    No text format keeps a null character and no person typed one: it is taken out and counted.
+    """
     filled = pc.fill_null(text, MISSING)
+    nulls = pc.sum(pc.match_substring(filled, "\x00")).as_py() or 0
+    if nulls:
+        filled = pc.replace_substring(filled, "\x00", "")
     blank = pc.and_(pc.equal(pc.utf8_trim(filled, WHITESPACE), MISSING), pc.not_equal(filled, MISSING))
     count = pc.sum(blank).as_py() or 0
-    return (pc.if_else(blank, MISSING, filled), count) if count else (filled, 0)
+    return (pc.if_else(blank, MISSING, filled) if count else filled), count, nulls

@@ -42,12 +42,14 @@ class Written:
 
     rows: int
     blank_cells: int
+    null_cells: int
     digest: str  # of the canonical text; empty when nobody asked
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Notices about what was counted."""
-        return (Notice.of("blank_cells", count=self.blank_cells),) if self.blank_cells else ()
+        counted = {"blank_cells": self.blank_cells, "null_cells": self.null_cells}
+        return tuple(Notice.of(key, count=count) for key, count in counted.items() if count)
 
 
 def metadata_text(names: Sequence[str], labels: Labels) -> str:
@@ -91,17 +93,17 @@ def write_working(
     inside = [f"c{i}" for i in range(len(names))]
     schema = pa.schema([pa.field(name, pa.string(), nullable=False) for name in inside])
     digest = hashlib.sha256(encoded_header(names))
-    rows = blanks = 0
+    rows = blanks = nulls = 0
     with writing_into(path.parent.parent), pq.ParquetWriter(path, schema) as writer:
         for columns in batches:
-            cells, found = _settled(columns)
+            cells, found, stripped = _settled(columns)
             batch = pa.record_batch(cells, schema=schema)
             if hashed:
                 digest.update(encoded_rows(batch))
             writer.write_batch(batch)
-            rows, blanks = rows + batch.num_rows, blanks + found
+            rows, blanks, nulls = rows + batch.num_rows, blanks + found, nulls + stripped
         writer.add_key_value_metadata({WORKING_KEY.decode(): metadata_text(names, labels)})
-    return Written(rows, blanks, f"sha256:{digest.hexdigest()}" if hashed else "")
+    return Written(rows, blanks, nulls, f"sha256:{digest.hexdigest()}" if hashed else "")
 
 
 def working_digest(path: Path, names: Sequence[str]) -> str:
@@ -113,9 +115,9 @@ def working_digest(path: Path, names: Sequence[str]) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _settled(columns: Sequence[pa.Array]) -> tuple[list[pa.StringArray], int]:
+def _settled(columns: Sequence[pa.Array]) -> tuple[list[pa.StringArray], int, int]:
     done = [settled_cells(column) for column in columns]
-    return [cells for cells, _ in done], sum(count for _, count in done)
+    return [cells for cells, _, _ in done], sum(blanks for _, blanks, _ in done), sum(nulls for _, _, nulls in done)
 
 
 def refuse_json(path: Path, names: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from celosia.errors import ValueOutOfRange
 from celosia.risk.criteria._alpha_k import AlphaK
 from celosia.risk.criteria._beta_likeness import BetaLikeness
-from celosia.risk.criteria._classes import Classes, Domain, ValueCounts, ValueExtremes, ValueSets
+from celosia.risk.criteria._classes import Classes, Domain, ValueCounts, ValueExtremes, Values, ValueSets
 from celosia.risk.criteria._criterion import Criterion, Merging, Need
 from celosia.risk.criteria._delta_disclosure import DeltaDisclosure
 from celosia.risk.criteria._distinct_l import DistinctL
@@ -63,5 +63,6 @@ __all__ = [
     "ValueCounts",
     "ValueExtremes",
     "ValueSets",
+    "Values",
     "criterion_from",
 ]

@@ -1,0 +1,240 @@
+"""Rows that the release itself ties together: those that show the same household or person number.
+
+A value masked on one of them must not be read off another. So a household is suppressed whole, a value that is
+the same in the whole household is masked in all of it, and the numbers shown say nothing about the original ones.
+Knows tuples split by household, criteria and classes. Ignores files and levels.
+Source: REQUIREMENTS X17 (ids that only group rows stay, renumbered); DESIGN §3 (masks follow dependencies).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from celosia.data.table import Table
+from celosia.model.values import MISSING, is_masked
+from celosia.risk.criteria import Criterion
+from celosia.solver import ClassCounter, judge_all
+from celosia.tuples import Tuples, pack_keys
+
+Mask = NDArray[np.bool_]
+Groups = NDArray[np.int64]  # the household of each tuple or row; -1 where it shows none
+NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The compressed source split by the columns that tie rows together."""
+
+    quasi: Tuples  # the quasi-identifiers, then the link columns
+    sensitive: Mapping[str, Tuples]
+    follower_tuples: Mapping[str, Tuples]
+    constant: Mapping[str, tuple[str, ...]]  # link column: columns that hold one value in each of its groups
+
+
+def split_by_links(
+    table: Table, quasi: Sequence[str], links: Sequence[str], person: str | None, sensitive: Sequence[str],
+    followers: Mapping[str, str],
+) -> Linked:  # fmt: skip
+    """Ask the table for its tuples household by household."""
+    keys = (*quasi, *links)
+    beside = sorted(name for name, leader in followers.items() if leader in quasi)
+    return Linked(
+        quasi=table.tuples(keys, person),
+        sensitive={name: table.tuples((*keys, name), person) for name in sensitive},
+        follower_tuples={name: table.tuples((*keys, name)) for name in beside},
+        constant={link: _constant(table, link, sensitive, followers) for link in links},
+    )
+
+
+def _constant(table: Table, link: str, sensitive: Sequence[str], followers: Mapping[str, str]) -> tuple[str, ...]:
+    """Columns to be masked household by household; one that only gives such a column away counts as well."""
+    names = dict.fromkeys([*sensitive, *followers])
+    found = {name for name in names if one_value_each(table.tuples((link, name)))}
+    return tuple(name for name in names if name in found or any(followers.get(other) == name for other in found))
+
+
+def one_value_each(pair: Tuples) -> bool:
+    """Whether every group of the first column shows at most one value of the second."""
+    group = groups_of(pair, pair.names[0])
+    shown = ~hidden_values(pair, 1) & (group != NOBODY)
+    return len(np.unique(group[shown])) == int(shown.sum())
+
+
+def groups_of(tuples: Tuples, link: str) -> Groups:
+    """The household of each tuple; a missing or masked number ties nobody to anybody."""
+    column = tuples.position(link)
+    return np.where(hidden_values(tuples, column), NOBODY, tuples.codes[:, column].astype(np.int64))
+
+
+def hidden_values(tuples: Tuples, column: int) -> Mask:
+    """Tuples whose value in a column is missing or masked."""
+    hidden = np.array([text == MISSING or is_masked(text) for text in tuples.vocabularies[column]], bool)
+    return hidden[tuples.codes[:, column]] if len(hidden) else np.zeros(len(tuples.rows), bool)
+
+
+def whole_groups(mask: Mask, group: Groups) -> Mask:
+    """The mask and everybody in the group of somebody in it."""
+    touched = np.zeros(int(group.max(initial=NOBODY)) + 2, bool)
+    touched[group[mask]] = True
+    touched[NOBODY] = False  # the last place, which no group has
+    return mask | touched[group]
+
+
+def both_ways(tuples: Tuples, link: str, hidden: Mask, shown: Mask) -> tuple[int, int]:
+    """Groups that hide something on one row and show it on another, and their rows."""
+    group = groups_of(tuples, link)
+    broken = whole_groups(hidden, group) & whole_groups(shown, group) & (group != NOBODY)
+    return len(np.unique(group[broken])), int(tuples.rows[broken].sum())
+
+
+def closed_suppression(
+    counter: ClassCounter, criteria: Sequence[Criterion], label: Groups, suppressed: Mask, links: Sequence[Groups]
+) -> Mask:
+    """The tuples to suppress so that households go whole and every class still passes on what stays."""
+    while True:
+        grown = suppressed
+        for group in links:
+            grown = whole_groups(grown, group)
+        grown = grown | _failing(counter, criteria, label, grown)
+        if grown.sum() == suppressed.sum():
+            return suppressed
+        suppressed = grown
+
+
+def _failing(counter: ClassCounter, criteria: Sequence[Criterion], label: Groups, suppressed: Mask) -> Mask:
+    """Kept tuples whose class fails when counted on the kept tuples alone."""
+    kept = np.flatnonzero(~suppressed)
+    failing = np.zeros(len(label), bool)
+    if len(kept):
+        names, dense = np.unique(label[kept], return_inverse=True)
+        dense = dense.reshape(-1).astype(np.int64)
+        failing[kept] = ~judge_all(criteria, counter.restricted(kept).classes(dense, len(names)))[dense]
+    return failing
+
+
+def closed_masks(
+    counter: ClassCounter, criteria: Sequence[Criterion], linked: Linked, label: Groups, masks: Mapping[str, Mask],
+    followers: Mapping[str, str],
+) -> dict[str, Mask]:  # fmt: skip
+    """Masks grown until no household shows a value that it masks elsewhere and every class still passes."""
+    links = {link: groups_of(linked.quasi, link) for link in linked.constant}
+    nobody, count = np.zeros(len(label), bool), int(label.max(initial=-1)) + 1
+    masks = {name: masks.get(name, nobody) for name in dict.fromkeys([*masks, *linked.sensitive, *followers])}
+    while True:
+        grown = {name: _in_whole_households(name, mask, linked, links) for name, mask in masks.items()}
+        for name, leader in followers.items():
+            if name in linked.follower_tuples:
+                grown[name] = whole_groups(grown[name], label)  # shown in a part of a class, it would split it
+            else:
+                grown[name] = grown[name] | grown.get(leader, nobody)
+        classes = counter.classes(label, count, {name: ~mask for name, mask in grown.items()})
+        for criterion in criteria:
+            if criterion.variable:
+                grown[criterion.variable] = grown[criterion.variable] | ~criterion.judge(classes)[label]
+        if all(grown[name].sum() == mask.sum() for name, mask in masks.items()):
+            return grown
+        masks = grown
+
+
+def _in_whole_households(name: str, mask: Mask, linked: Linked, links: Mapping[str, Groups]) -> Mask:
+    for link, names in linked.constant.items():
+        if name in names:
+            mask = whole_groups(mask, links[link])
+    return mask
+
+
+def renumbered(table: Table, published: Sequence[str], links: Sequence[str]) -> Table:
+    """The table with its households numbered by what is published of them: the same whatever their old numbers."""
+    shown = [name for name in published if name not in links]
+    rank, texts = _published_rows(table, shown, links)
+    codes = [column.dictionary_encode() for column in texts]
+    groups = []
+    for column in codes:
+        none = np.array([text == MISSING or is_masked(text) for text in column.dictionary.to_pylist()], bool)
+        place = column.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        groups.append(np.where(none[place], NOBODY, place) if len(none) else place)
+    for link, column, numbers in zip(links, codes, numbers_from(rank, groups), strict=True):
+        old = column.dictionary.to_pylist()
+        table = table.map_values(link, {old[i]: str(number) for i, number in enumerate(numbers.tolist()) if number})
+    return table
+
+
+def _published_rows(
+    table: Table, shown: Sequence[str], links: Sequence[str]
+) -> tuple[NDArray[np.int64], list[pa.Array]]:
+    """The rank of every row among the distinct rows over the columns shown, and beside it its link columns."""
+    changes: list[NDArray[np.bool_]] = [np.zeros(0, bool)]
+    texts: list[list[pa.Array]] = [[pa.array([], pa.large_string())] for _ in links]
+    before: pa.RecordBatch | None = None
+    for batch in table.ordered_batches(shown, along=links):
+        joined = batch if before is None else pa.concat_batches([before, batch])
+        differs = _differing(joined, len(shown))
+        changes.append(differs if before is not None else np.concatenate([[False], differs])[: batch.num_rows])
+        for i, texts_of_link in enumerate(texts):
+            texts_of_link.append(batch.column(len(shown) + i).cast(pa.large_string()))
+        before = batch.slice(batch.num_rows - 1) if batch.num_rows else before
+    rank = np.cumsum(np.concatenate(changes)).astype(np.int64)
+    return rank, [pa.concat_arrays(parts) for parts in texts]
+
+
+def _differing(batch: pa.RecordBatch, width: int) -> NDArray[np.bool_]:
+    """Which rows differ from the one before, the first left out."""
+    rows = max(batch.num_rows - 1, 0)
+    differs = np.zeros(rows, bool)
+    for i in range(width):
+        column = batch.column(i)
+        differs |= pc.not_equal(column.slice(1), column.slice(0, rows)).to_numpy(zero_copy_only=False).astype(bool)
+    return differs
+
+
+def numbers_from(rank: NDArray[np.int64], links: Sequence[Groups]) -> list[NDArray[np.int64]]:
+    """For each link, a number 1… for each of its groups, by the published rows of the group; 0 where it has none.
+
+    Groups that show the same rows are interchangeable: numbering them either way gives the same file.
+    """
+    numbers = []
+    colour = rank
+    for own in links:
+        colour = _refined(colour, links) if len(links) > 1 else colour
+        held = _rank_of_groups(colour, own)
+        order = np.argsort(held, kind="stable")
+        number = np.zeros(len(held), np.int64)
+        number[order] = np.arange(1, len(held) + 1) - int((held == NOBODY).sum())
+        numbers.append(np.maximum(number, 0))
+        colour = _told_apart(colour, np.append(number, 0)[own])
+    return numbers
+
+
+def _refined(colour: NDArray[np.int64], links: Sequence[Groups]) -> NDArray[np.int64]:
+    """Rows told apart by their groups' rows as well, until that tells no more apart."""
+    while True:
+        finer = colour
+        for own in links:
+            finer = _told_apart(finer, np.append(_rank_of_groups(finer, own), NOBODY)[own])
+        if finer.max(initial=0) == colour.max(initial=0):
+            return finer
+        colour = finer
+
+
+def _told_apart(colour: NDArray[np.int64], by: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Dense colours of the pairs, in order."""
+    pairs = np.stack([colour, by + 1], axis=1)
+    sizes = [int(colour.max(initial=0)) + 1, int(by.max(initial=0)) + 2]
+    return np.unique(pack_keys(pairs, sizes), return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _rank_of_groups(colour: NDArray[np.int64], group: Groups) -> NDArray[np.int64]:
+    """Rank of each group by its rows' colours in ascending order; -1 for a group without rows."""
+    order = np.lexsort((colour, group))
+    order = order[int((group == NOBODY).sum()) :]
+    start = np.searchsorted(group[order], np.arange(int(group.max(initial=NOBODY)) + 2)) * 8
+    held = colour[order].astype(">i8").tobytes()  # big-endian: bytes compare as the numbers do
+    keys = [held[a:b] for a, b in zip(start[:-1].tolist(), start[1:].tolist(), strict=True)]
+    place = {key: i for i, key in enumerate(sorted({key for key in keys if key}))}
+    return np.array([place.get(key, NOBODY) for key in keys], np.int64)

@@ -1,0 +1,108 @@
+"""Roll-ups against plain NumPy, whichever way the classes are found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from celosia.kernels import judge, lattice, rollup
+
+
+def source(rows: int = 500) -> tuple[np.ndarray, np.ndarray]:
+    """Keys of two variables of three and four bits, and rows."""
+    rng = np.random.default_rng(3)
+    return rng.integers(0, 128, rows).astype(np.uint64), rng.integers(1, 9, rows)
+
+
+COARSE = np.array([0, 0, 0, 3, 3, 5, 5, 5]), np.arange(16) // 4 * 4  # first leaf of each group
+DENSE = np.array([0, 0, 0, 1, 1, 2, 2, 2]), np.arange(16) // 4
+
+
+def places() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Offsets, shifts and masks of the two lookups."""
+    return np.array([0, 8]), np.array([0, 3], np.uint64), np.array([7, 15], np.uint64)
+
+
+def rolled(way: str, keys: np.ndarray, rows: np.ndarray, slot: np.ndarray, start: int) -> tuple:
+    """One roll-up by each of the kernels."""
+    if way == "direct":
+        address = np.concatenate(DENSE).astype(np.int32)
+        return rollup.roll_direct(keys, rows, address, *places(), np.array([1, 3]), 12, slot, start)
+    if way == "hash":
+        leading = np.concatenate([COARSE[0], COARSE[1] << 3]).astype(np.uint64)
+        return rollup.roll_hash(keys, rows, leading, *places(), 11, slot, start)
+    codes = np.stack([keys & np.uint64(7), keys >> np.uint64(3)], axis=1).astype(np.int32)
+    leading = np.zeros((2, 1, 16), np.int64)
+    leading[0, 0, :8], leading[1, 0] = COARSE
+    numbers = np.arange(len(keys), dtype=np.uint64)
+    return rollup.roll_wide(numbers, rows, codes, leading, np.zeros(2, np.int64), 11, slot, start)
+
+
+@pytest.mark.parametrize("way", ["direct", "hash", "wide"])
+def test_classes_and_rows_are_those_of_plain_grouping(way: str) -> None:
+    keys, rows = source()
+    first, second = keys & np.uint64(7), keys >> np.uint64(3)
+    expected = DENSE[0][first.astype(int)] * 4 + DENSE[1][second.astype(int)]
+    label, out_keys, out_rows = rolled(way, keys, rows, np.zeros(4096, np.int32), 1)
+    pairs = {(int(a), int(b)) for a, b in zip(label, expected, strict=True)}
+    assert len(pairs) == len(out_keys) == len(set(expected.tolist()))
+    assert np.array_equal(np.bincount(label, rows).astype(int), out_rows)
+
+
+@pytest.mark.parametrize("way", ["direct", "hash", "wide"])
+def test_slots_left_by_an_earlier_call_count_as_empty(way: str) -> None:
+    keys, rows = source()
+    slot = np.zeros(4096, np.int32)
+    once = rolled(way, keys, rows, slot, 1)
+    again = rolled(way, keys[::-1].copy(), rows[::-1].copy(), slot, 1 + len(once[1]))
+    assert sorted(once[2]) == sorted(again[2])
+
+
+def test_value_counts_are_those_of_plain_counting() -> None:
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, 7, 60).astype(np.int32)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 5, 60))])
+    values = rng.integers(0, 9, offsets[-1]).astype(np.int32)
+    counts = rng.integers(1, 4, offsets[-1])
+    where = np.empty(len(values), np.int32)
+    out_offsets, out_values, out_counts = rollup.roll_values(label, 7, offsets, values, counts, 9, where)
+    owner = np.repeat(label, np.diff(offsets))
+    for c in range(7):
+        mine = slice(out_offsets[c], out_offsets[c + 1])
+        expected = np.bincount(values[owner == c], counts[owner == c], 9)
+        found = np.zeros(9)
+        found[out_values[mine]] = out_counts[mine]
+        assert np.array_equal(found, expected)
+    assert np.array_equal(out_values[where], values)
+
+
+def test_a_product_of_wide_numbers_is_compared_exactly() -> None:
+    from celosia.kernels._jit import compiled
+
+    @compiled
+    def at_most(a: int, b: int, c: int, d: int) -> bool:
+        return judge.product_at_most(a, b, c, d)
+
+    big = 2**62 - 57
+    for a, b, c, d in [
+        (big, big, big, big),
+        (big, big, big - 1, big + 1),
+        (big - 1, big + 1, big, big),
+        (0, big, 1, 0),
+    ]:
+        assert at_most(a, b, c, d) == (a * b <= c * d)
+
+
+def test_a_box_is_raised_and_nothing_else() -> None:
+    bound = np.zeros(3 * 4)
+    terms = np.array([[1.0, 2.0, 3.0, 0.0], [10.0, 20.0, 30.0, 40.0]])
+    lattice.raise_box(bound, np.array([1, 0]), np.array([2, 2]), np.array([4, 1]), terms)
+    assert bound.reshape(3, 4).tolist() == [[0] * 4, [12, 22, 32, 0], [13, 23, 33, 0]]
+
+
+def test_the_cheapest_rows_are_taken_first() -> None:
+    knots = np.array([[[0.0, 4.0, 10.0]]])
+    costs = np.array([[[0.0, 4.0, 22.0]]])
+    filled = np.array([[3]])
+    costs_of = [lattice.cheapest_rows(knots, costs, filled, rows)[0, 0] for rows in (0, 2, 4, 6, 10)]
+    assert costs_of == [0, 2, 4, 10, 22]
