@@ -99,3 +99,20 @@ def test_a_large_file_with_line_ends_inside_cells_is_read_in_order_by_several_th
     assert table.column("c0").to_pylist() == [str(i) for i in range(rows)]
     assert table.column("c1").to_pylist() == [cells[i * 7 % 6] for i in range(rows)]
     assert table.column("c2").to_pylist() == [cells[i * 5 % 6] for i in range(rows)]
+
+
+@pytest.mark.slow
+def test_a_file_larger_than_the_memory_allowed_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("celosia.data.readers.delimited._MOST_MEMORY", 400_000_000)
+    lines = [f"{i * 7919 % 1_000_003:07d};{i % 346:05d};{'ñandú ' * (i % 30)}fin\n" for i in range(50_000)]
+    block = "".join(lines).encode()
+    path, target, times = tmp_path / "t.csv", tmp_path / "w.parquet", 600_000_000 // len(block) + 1
+    with path.open("wb") as stream:
+        stream.write(b"id_fila;comuna;texto\n")
+        for _ in range(times):
+            stream.write(block)
+    assert path.stat().st_size > 600_000_000
+    assert ingest(path, target).source.rows == 50_000 * times
+    with pq.ParquetFile(target) as file:
+        last = list(file.iter_batches(row_groups=[file.num_row_groups - 1], columns=["c0", "c1"]))[-1]
+    assert [column[-1].as_py() for column in last.columns] == lines[-1].split(";")[:2]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 
+from celosia import messages
 from celosia.cli._shell import option, verb
 from celosia.cli._show import say
 
@@ -23,9 +25,14 @@ def command() -> click.Command:
     )
 
 
+_QUASI = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
+_SENSITIVE = ("DIAG1",)
+_PURPOSE = "Estudio de morbilidad por territorio"
+
+
 def run(into: Path, rows: int, seed: int) -> None:
-    """Make synthetic discharges, then init, profile and measure them."""
-    from celosia.cli import _init, _measure, _profile
+    """Make synthetic discharges and walk the whole way, showing each command before its answer."""
+    from celosia.cli import _main
     from celosia.errors import AlreadyExists
     from celosia.pipeline import write_discharges
 
@@ -35,15 +42,22 @@ def run(into: Path, rows: int, seed: int) -> None:
     into.mkdir(parents=True)
     say("cli.demo.making", rows=rows, seed=seed, path=raw)
     write_discharges(raw, rows, seed)
-    quasi = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
-    _step(f"celosia init {raw} --into {project} --protocol minsal --drop MES_EGRESO")
-    _init.run(str(raw), project, ("minsal",), None, None, False, drop=("MES_EGRESO",))
-    _step(f"celosia profile {project}")
-    _profile.run(str(project), None, 3, False)
-    _step(f"celosia measure {project} --quasi {','.join(quasi)} --sensitive DIAG1")
-    _measure.run(str(project), quasi, ("DIAG1",), None, "own", False)
+    cli = _main.build_cli(messages.language())
+    for command in _walk(raw, project):
+        click.secho(f"\n$ celosia {shlex.join(command)}", bold=True)
+        cli.main(args=command, prog_name="celosia", standalone_mode=False)
     say("cli.demo.done", path=into)
 
 
-def _step(command: str) -> None:
-    click.secho(f"\n$ {command}", bold=True)
+def _walk(raw: Path, project: Path) -> list[list[str]]:
+    folder, quasi, sensitive = str(project), ",".join(_QUASI), ",".join(_SENSITIVE)
+    published = str(project / "private" / "candidate" / "data.csv")
+    return [
+        ["init", str(raw), "--into", folder, "--protocol", "minsal", "--drop", "MES_EGRESO"],
+        ["profile", folder],
+        ["measure", folder, "--quasi", quasi, "--sensitive", sensitive],
+        ["dictionary", "purpose", folder, "--variables", f"{quasi},{sensitive}", "--purpose", _PURPOSE],
+        ["plan", folder],
+        ["run", folder],
+        ["measure", published, "--quasi", quasi, "--sensitive", sensitive],
+    ]

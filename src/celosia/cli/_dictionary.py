@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from celosia import messages
-from celosia.cli._shell import argument, group, json_option, verb
+from celosia.cli._shell import argument, group, json_option, names_option, option, verb
 from celosia.cli._show import print_json, say
 
 
@@ -19,6 +19,16 @@ def command() -> click.Command:
         [
             verb("export", export, [argument("project", **file), argument("file", **file)], "dictionary_export"),
             verb("import", bring, [argument("project", **file), argument("file", **file)], "dictionary_import"),
+            verb(
+                "purpose",
+                purpose,
+                [
+                    argument("project", **file),
+                    names_option("dictionary_purpose", "--variables"),
+                    option("dictionary_purpose", "--purpose", default=""),
+                ],
+                "dictionary_purpose",
+            ),
             verb("check", check, [argument("project", **file), json_option()], "dictionary_check"),
         ],
     )
@@ -40,6 +50,15 @@ def bring(project: Path, file: Path) -> None:
 
     changed = import_dictionary(project, file, now=datetime.now(UTC))
     say("cli.dictionary.imported", changed=changed)
+
+
+def purpose(project: Path, variables: tuple[str, ...], purpose: str) -> None:
+    """State the purpose of some variables."""
+    from datetime import UTC, datetime
+
+    from celosia.pipeline import state_purpose
+
+    say("cli.dictionary.imported", changed=state_purpose(project, variables, purpose, now=datetime.now(UTC)))
 
 
 def check(project: Path, as_json: bool) -> int:

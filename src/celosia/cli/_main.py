@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import click
 
 from celosia import messages
-from celosia.cli import _demo, _dictionary, _hierarchy, _init, _measure, _plan, _profile, _suggest
+from celosia.cli import _demo, _dictionary, _explain, _hierarchy, _init, _measure, _plan, _profile, _suggest
 from celosia.cli._shell import LocalGroup, language_option, usage_sentence
 from celosia.errors import CelosiaError, InternalFault, WrongUse
 
@@ -27,6 +27,7 @@ VERBS = (
     _measure.command,
     _hierarchy.command,
     _plan.plan_command,
+    _explain.command,
     _plan.run_command,
     _demo.command,
 )

@@ -19,12 +19,13 @@ from celosia.tuples import Tuples
 def variable_losses(
     quasi: Tuples, hierarchies: Sequence[CompiledHierarchy], levels: NDArray[np.integer], suppressed: NDArray[np.bool_]
 ) -> list[float]:
-    """Loss of each variable, 0..1."""
+    """Loss of each variable, 0..1; `suppressed` tells which tuples lose everything, or which cells do."""
     rows = quasi.n_rows
+    lost = suppressed if suppressed.ndim == 2 else np.broadcast_to(suppressed[:, None], quasi.codes.shape)
     losses = []
     for v, hierarchy in enumerate(hierarchies):
         shares = np.stack([hierarchy.shares[j][hierarchy.maps[j]] for j in range(hierarchy.height + 1)])
-        share = np.where(suppressed, 1.0, shares[levels[:, v], quasi.codes[:, v]])
+        share = np.where(lost[:, v], 1.0, shares[levels[:, v], quasi.codes[:, v]])
         least = rows / hierarchy.leaf_count
         span = rows - least
         losses.append((math.fsum((share * quasi.rows).tolist()) - least) / span if span > 0 else 0.0)

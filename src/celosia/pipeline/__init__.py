@@ -1,7 +1,8 @@
 """The only room that walks the whole path: it asks a Table for tuples and hands arrays to the algorithms."""
 
 from celosia.data.synthetic import write_discharges
-from celosia.pipeline._dictionary import check_dictionary, export_dictionary, import_dictionary
+from celosia.pipeline._dictionary import check_dictionary, export_dictionary, import_dictionary, state_purpose
+from celosia.pipeline._explain import Explained, explain_plan
 from celosia.pipeline._hierarchy_files import export_hierarchy, import_hierarchy, uncovered_values, view_hierarchy
 from celosia.pipeline._measure import measure_table
 from celosia.pipeline._open import Opened, opened, suggestion_report
@@ -13,12 +14,14 @@ from celosia.pipeline._run import Ran, run_plan
 from celosia.pipeline._verbs import measure, profile, suggest
 
 __all__ = [
+    "Explained",
     "Initiated",
     "Opened",
     "Planned",
     "Project",
     "Ran",
     "check_dictionary",
+    "explain_plan",
     "export_dictionary",
     "export_hierarchy",
     "import_dictionary",
@@ -34,6 +37,7 @@ __all__ = [
     "read_plan",
     "run_plan",
     "save_profile",
+    "state_purpose",
     "suggest",
     "suggestion_report",
     "uncovered_values",

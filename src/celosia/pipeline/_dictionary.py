@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from celosia.data.files import replacing
 from celosia.data.readers import working_names
 from celosia.data.sheets import read_rows, write_rows
 from celosia.model import dictionary
+from celosia.model.schema import Schema
 from celosia.model.variables import Role
 from celosia.pipeline import _journal
 from celosia.pipeline._project import open_project
@@ -44,6 +46,20 @@ def import_dictionary(folder: Path, edited: Path, *, now: datetime) -> int:
     with replacing(project.dictionary_path, 0o644) as draft:
         draft.write_text(dictionary.dump(after), "utf-8")
     _journal.append(project.journal_path, "dictionary", now, {"changed": changed})
+    return changed
+
+
+def state_purpose(folder: Path, names: Sequence[str], purpose: str, *, now: datetime) -> int:
+    """State the purpose of some variables, or withdraw it with an empty one; give how many lines changed."""
+    project = open_project(folder)
+    before = project.variables()
+    schema = Schema(tuple(variable.name for variable in before))
+    chosen = set(schema.chosen(names, "--variables"))
+    after = [replace(v, purpose=purpose.strip()) if v.name in chosen else v for v in before]
+    changed = sum(one != other for one, other in zip(before, after, strict=True))
+    with replacing(project.dictionary_path, 0o644) as draft:
+        draft.write_text(dictionary.dump(after), "utf-8")
+    _journal.append(project.journal_path, "purpose", now, {"variables": sorted(chosen)}, why=purpose)
     return changed
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.data.files import writing_into
 from celosia.data.engines import open_engine
+from celosia.data.files import writing_into
 from celosia.data.readers import ingest
 from celosia.data.sheets import read_rows
 from celosia.data.suggest import person_key, suggest

@@ -10,14 +10,14 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import HouseholdsExceedLimit, OrderIncomplete
 from celosia.evaluation import Objective, recoding_loss
-from celosia.model.values import SUPPRESSED
+from celosia.model.values import SUPPRESSED, is_masked
 from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import closed_masks, closed_suppression, groups_of
 from celosia.pipeline._progress import Progress, stage
@@ -36,6 +36,7 @@ from celosia.solver import (
     recode_locally,
     search,
     sound_recipe,
+    suppress_cells,
 )
 from celosia.tuples import Tuples, project
 
@@ -132,7 +133,8 @@ def _whole_households(
     criteria = [c for c in ground.criteria if not (policy.mask_sensitive and c.variable)]
     label, _ = class_labels(published.codes, [len(vocabulary) for vocabulary in published.vocabularies])
     links = [groups_of(ground.quasi, link) for link in policy.links]
-    suppressed = closed_suppression(counter, criteria, label, published.suppressed, links)
+    blank = _blank(published) & ~published.suppressed  # nothing shown anyway: hides as much as a suppressed row
+    suppressed = closed_suppression(counter, criteria, label, published.suppressed | blank, links) & ~blank
     own = int(rows[published.suppressed].sum())
     added = int(rows[suppressed].sum()) - own
     allowed = math.floor(policy.limit * ground.quasi.n_rows)
@@ -143,6 +145,14 @@ def _whole_households(
     if added:
         changed |= _loss_after(ground, suppressed, found) | {"optimal": False}
     return replace(published, suppressed=suppressed, masked_sensitive={}), changed
+
+
+def _blank(published: Published) -> Mask:
+    """Tuples of which every quasi-identifier is published as asterisks."""
+    blank = np.ones(len(published.codes), bool)
+    for v, vocabulary in enumerate(published.vocabularies):
+        blank &= np.array([is_masked(text) for text in vocabulary], bool)[published.codes[:, v]]
+    return blank
 
 
 def _loss_after(ground: Ground, suppressed: Mask, found: SearchResult) -> dict[str, Any]:
@@ -225,7 +235,27 @@ def _local(ground: Ground, report: Progress) -> Solution | NoSolution:
 
 
 def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
-    raise NotImplementedError
+    problem = problem_of(ground)
+    hierarchies = [ground.hierarchies[name] for name in ground.quasi.names]
+    importance = [problem.objective.weight(name) for name in ground.quasi.names]
+    counter = ground.counter()
+    reading: Literal["own", "wildcard"] = "wildcard" if ground.policy.reading == "wildcard" else "own"
+    made = suppress_cells(counter, ground.criteria, importance, reading)
+    if made is None:
+        return search(replace(problem, limit=0 * problem.limit))  # type: ignore[return-value]
+    published = Published(ground.quasi.names, made.vocabularies, made.codes, np.all(made.masked, axis=1), {})
+    levels = np.zeros(ground.quasi.codes.shape, np.int64)
+    loss = recoding_loss(ground.quasi, hierarchies, levels, made.masked, problem.objective)
+    notes = {
+        "reading": ground.policy.reading,
+        "masked_cells": made.cells,
+        "masked_cells_by_variable": dict(zip(ground.quasi.names, made.by_variable, strict=True)),
+        "rows_touched": made.rows_touched,
+    }
+    return _completed(
+        ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=0, nodes_checked=0,
+        optimal=False, bound=None, notes=notes,
+    )  # fmt: skip
 
 
 def _completed(ground: Ground, counter: ClassCounter, published: Published, **figures: Any) -> Solution:
@@ -266,7 +296,10 @@ def _mask_suppressed_group(
     if not suppressed.any():
         return
     passes = judge_all(ground.criteria, counter.classes(label, count))
-    failing = suppressed & ~passes[label]
+    # Rows that came masked from the source share the group's published text, so they lose the value with it.
+    group = np.zeros(count, bool)
+    group[label[suppressed]] = True
+    failing = (group & ~passes)[label]
     for name in ground.sensitive:
         masks[name] = masks.get(name, np.zeros(len(label), bool)) | failing
 

@@ -5,10 +5,14 @@ from celosia.solver._problem import SearchProblem
 from celosia.solver._published import ClassCounter, Levels, Published, class_labels, domain_of, judge_all, levels_of
 from celosia.solver._result import FailingCriterion, NoSolution, SearchResult
 from celosia.solver.cascade import Cascade, LiteralRecipe, ladder, literal_recipe, sound_recipe
+from celosia.solver.cells import CellSuppression, suppress_cells
+from celosia.solver.explain import explain
+from celosia.solver.frontier import frontier
 from celosia.solver.local import LocalRecoding, recode_locally
 
 __all__ = [
     "Cascade",
+    "CellSuppression",
     "ClassCounter",
     "FailingCriterion",
     "Levels",
@@ -20,6 +24,8 @@ __all__ = [
     "SearchResult",
     "class_labels",
     "domain_of",
+    "explain",
+    "frontier",
     "judge_all",
     "ladder",
     "levels_of",
@@ -27,4 +33,5 @@ __all__ = [
     "recode_locally",
     "search",
     "sound_recipe",
+    "suppress_cells",
 ]

@@ -96,7 +96,7 @@ def _nodes_by_loss(
 def level_losses(quasi: Tuples, v: int, hierarchy: CompiledHierarchy) -> NDArray[np.float64]:
     """Loss of a variable when all rows are published at each level (REQUIREMENTS M27, METRICS «loss»)."""
     counts = np.bincount(quasi.codes[:, v], weights=quasi.rows, minlength=quasi.sizes[v])
-    least = quasi.n_rows / hierarchy.leaf_count
+    least = quasi.n_rows / max(hierarchy.leaf_count, 1)
     span = quasi.n_rows - least
     sums = [float((hierarchy.shares[j][hierarchy.maps[j]] * counts).sum()) for j in range(hierarchy.height + 1)]
     return np.array([(total - least) / span if span > 0 else 0.0 for total in sums])
@@ -164,7 +164,7 @@ def _partial_keys(quasi: Tuples, hierarchies: Sequence[CompiledHierarchy]) -> tu
     stride = 1
     for v, hierarchy in enumerate(hierarchies):
         start.append(len(rows))
-        width = max(len(labels) for labels in hierarchy.labels)
+        width = max(1, *(len(labels) for labels in hierarchy.labels))
         if stride > _WIDEST // width:
             stride = 1
         word.append(word[-1] + (stride == 1) if word else 0)

@@ -7,6 +7,7 @@ encoding), then read in parallel. The reader's own errors quote cells and are ne
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,6 +40,7 @@ _NO_CELL = "\x01celosia\x02null\x03"  # a text no cell has: with it the reader n
 _BUFFER = 2 * LONGEST_LINE
 _SURVEY_SHARE = 0.2  # of the whole work, for the progress bar
 _POLL_SECONDS = 0.1
+_MOST_MEMORY = 2_000_000_000
 _ENGINE = "DuckDB"
 
 
@@ -203,9 +205,19 @@ def private_connection(scratch: Path) -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "temp_directory": str(scratch / "spill"),
+            "memory_limit": f"{_memory_limit() // 1_000_000}MB",
             "preserve_insertion_order": "true",
         }
     )
+
+
+def _memory_limit() -> int:
+    """Bytes the reader may hold: left to itself it keeps rows that wait for their turn up to most of the memory."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not every system says
+        return _MOST_MEMORY
+    return min(_MOST_MEMORY, memory * 6 // 10)
 
 
 def _cell(inside: int, position: int) -> str:

@@ -1,0 +1,225 @@
+"""Makes the pages that are drawn from the code itself, in both languages.
+
+    errors.md        every error code with its sentence and way out, from the catalogue
+    commands.md      every command with its help, from the command tree
+    requirements.md  every requirement with the tests that prove it, from the marks on the tests
+
+Run by `make pages`; a test compares the result with the files kept here. Knows nothing of the site generator.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from celosia import errors, messages
+from celosia.cli import build_cli
+
+DOCS = Path(__file__).resolve().parent
+TESTS = DOCS.parent / "tests"
+
+NORMS = {
+    "M": ("MINSAL/DEIS (Chile)", "MINSAL/DEIS (Chile)"),
+    "A": ("ATENEA (Bogotá), guía G3_DE", "ATENEA (Bogotá), guide G3_DE"),
+    "P": ("Panagora / USAID-Colombia MEL", "Panagora / USAID-Colombia MEL"),
+    "Y": ("YAPÓ (Paraguay)", "YAPÓ (Paraguay)"),
+}
+
+WORDS = {
+    "es": {
+        "made": "Página generada por `make pages`: no se edita a mano.",
+        "errors": "Errores",
+        "errors_intro": "Cada error tiene un código, que aparece con `--json`, y una frase que dice qué pasa, dónde y "
+        "cómo salir. Los nombres entre ‹ › son campos que se completan: columnas, archivos, cantidades y umbrales, "
+        "nunca un valor de los datos.",
+        "exit": "código de salida",
+        "WrongUse": "Uso incorrecto",
+        "BadInput": "Datos o archivos que no se pueden usar",
+        "Refusal": "Una regla lo impide, o no hay solución",
+        "InternalFault": "Falla nuestra",
+        "commands": "Comandos",
+        "commands_intro": "La ayuda de cada comando, tal como la muestra `celosia COMANDO --help`. Códigos de salida: "
+        "0 hecho; 1 una regla lo impide o no hay solución; 2 uso incorrecto o datos que no se pueden usar; 3 falla "
+        "nuestra.",
+        "requirements": "Requisitos",
+        "requirements_intro": "Lo que piden las cuatro normas, en nuestras palabras, y la prueba que lo demuestra. "
+        "Un requisito de una capacidad terminada sin prueba ni motivo detiene la construcción.",
+        "columns": "| id | sección | requisito | capacidad | prueba |",
+        "capabilities": "Capacidades",
+        "state": "| capacidad | estado | requisitos | con prueba |",
+        "pending": "pendiente",
+        "finished": "terminada",
+        "reason": "motivo",
+        "readings": "Lecturas",
+        "readings_intro": "Donde una norma se contradice o deja algo abierto, celosia la lee así.",
+        "reading_columns": "| id | lectura | prueba |",
+    },
+    "en": {
+        "made": "Page made by `make pages`: not edited by hand.",
+        "errors": "Errors",
+        "errors_intro": "Every error has a code, shown with `--json`, and a sentence that says what is wrong, where, "
+        "and the way out. Names between ‹ › are fields that are filled in: columns, files, counts and thresholds, "
+        "never a value of the data.",
+        "exit": "exit code",
+        "WrongUse": "Wrong use",
+        "BadInput": "Data or files that cannot be used",
+        "Refusal": "A rule says no, or there is no solution",
+        "InternalFault": "Our own fault",
+        "commands": "Commands",
+        "commands_intro": "The help of every command, as `celosia COMMAND --help` shows it. Exit codes: 0 done; 1 a "
+        "rule says no or there is no solution; 2 wrong use or data that cannot be used; 3 our own fault.",
+        "requirements": "Requirements",
+        "requirements_intro": "What the four norms ask, in our words, and the test that proves it. A requirement of a "
+        "finished capability with neither test nor reason stops the build.",
+        "columns": "| id | section | requirement | capability | proof |",
+        "capabilities": "Capabilities",
+        "state": "| capability | state | requirements | with a test |",
+        "pending": "pending",
+        "finished": "finished",
+        "reason": "reason",
+        "readings": "Readings",
+        "readings_intro": "Where a norm contradicts itself or leaves something open, celosia reads it so.",
+        "reading_columns": "| id | reading | proof |",
+    },
+}
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page with its text."""
+    makers = {"errors.md": errors_page, "commands.md": commands_page, "requirements.md": requirements_page}
+    return {DOCS / language / name: make(language) for language in messages.LANGUAGES for name, make in makers.items()}
+
+
+def _opening(language: str, name: str) -> list[str]:
+    words = WORDS[language]
+    return [f"# {words[name]}", "", words[f"{name}_intro"], "", f"*{words['made']}*", ""]
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# --- errors -----------------------------------------------------------------------------------------
+
+
+def errors_page(language: str) -> str:
+    """All errors by family, each with its exit code and its sentence."""
+    lines = _opening(language, "errors")
+    for family in (errors.WrongUse, errors.BadInput, errors.Refusal, errors.InternalFault):
+        lines += [f"## {WORDS[language][family.__name__]} ({WORDS[language]['exit']} {family.exit_code})", ""]
+        for kind in sorted(_descendants(family), key=lambda each: each.code):
+            lines += [f"### `{kind.code}` {{ #{kind.code} }}", "", sentence(kind, language), ""]
+    return _joined(lines)
+
+
+def _descendants(root: type[errors.CelosiaError]) -> Iterator[type[errors.CelosiaError]]:
+    if root.__module__.startswith(errors.__name__):
+        yield root
+    for child in root.__subclasses__():
+        yield from _descendants(child)
+
+
+def sentence(kind: type[errors.CelosiaError], language: str) -> str:
+    """The sentence of an error with its fields shown by name."""
+    return re.sub(r"\{(\w+)[^}]*\}", r"‹\1›", messages.section(language, "errors")[kind.code])
+
+
+# --- commands ---------------------------------------------------------------------------------------
+
+
+def commands_page(language: str) -> str:
+    """The help of every command, in the order of the walk."""
+    lines = _opening(language, "commands")
+    with messages.speaking(language):
+        for path, shown in helps(build_cli(language)):
+            lines += [f"## {path}", "", "```text", shown, "```", ""]
+    return _joined(lines)
+
+
+def helps(command: click.Command, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
+    """(command path, help) of a command and everything below it."""
+    name = command.name or "celosia"
+    settings = {**command.context_settings, "terminal_width": 100, "max_content_width": 100}
+    context = click.Context(command, info_name=name, parent=parent, **settings)
+    yield context.command_path, command.get_help(context).rstrip()
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            yield from helps(command.commands[below], context)
+
+
+# --- requirements -----------------------------------------------------------------------------------
+
+
+def declared() -> dict[str, dict]:
+    """The requirements and capabilities as docs/requirements.toml states them."""
+    return tomllib.loads((DOCS / "requirements.toml").read_text("utf-8"))
+
+
+def proofs() -> dict[str, list[str]]:
+    """Requirement id → tests that carry its mark, read from the source of the tests."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for name, ids in _marked(ast.parse(path.read_text("utf-8"))):
+            where = path.relative_to(TESTS).as_posix() + (f"::{name}" if name else "")
+            for each in ids:
+                found.setdefault(each, []).append(where)
+    return {each: sorted(set(where)) for each, where in found.items()}
+
+
+def _marked(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
+    for node in tree.body:
+        name = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else ""
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "requirement":
+                yield name, [str(word.value) for word in call.args if isinstance(word, ast.Constant)]
+
+
+def requirements_page(language: str) -> str:
+    """Capabilities with their state, then every requirement with its proof."""
+    stated, proved, words = declared(), proofs(), WORDS[language]
+    lines = _opening(language, "requirements")
+    lines += [f"## {words['capabilities']}", "", words["state"], "|---|---|---|---|"]
+    for name, capability in stated["capabilities"].items():
+        ids = [each for each, asked in stated["requirements"].items() if name in asked["capability"]]
+        with_test = sum(each in proved for each in ids)
+        lines.append(f"| {capability[language]} | {words[capability['state']]} | {len(ids)} | {with_test} |")
+    for letter, titles in NORMS.items():
+        lines += ["", f"## {titles[messages.LANGUAGES.index(language)]}", "", words["columns"], "|---|---|---|---|---|"]
+        for each, asked in stated["requirements"].items():
+            if each.startswith(letter):
+                lines.append(_row(each, asked, stated["capabilities"], proved.get(each, []), language))
+    lines += ["", f"## {words['readings']}", "", words["readings_intro"], "", words["reading_columns"], "|---|---|---|"]
+    for each, reading in stated["readings"].items():
+        lines.append(f"| {each} | {reading[language]} | {_proof(reading, proved.get(each, []), language)} |")
+    return _joined(lines)
+
+
+def _row(each: str, asked: dict, capabilities: dict, tests: list[str], language: str) -> str:
+    titles = ", ".join(capabilities[name][language].partition(":")[0] for name in asked["capability"])
+    return f"| {each} | {asked['section']} | {asked[language]} | {titles} | {_proof(asked, tests, language)} |"
+
+
+def _proof(asked: dict, tests: list[str], language: str) -> str:
+    shown = [f"`{where}`" for where in tests]
+    if reason := asked.get(f"reason_{language}"):
+        shown.append(f"{WORDS[language]['reason']}: {reason}")
+    return "<br>".join(shown) or WORDS[language]["pending"]
+
+
+def main() -> int:
+    """Write every page that changed."""
+    for path, text in pages().items():
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            print(path.relative_to(DOCS.parent))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

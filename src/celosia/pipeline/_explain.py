@@ -1,0 +1,71 @@
+"""`explain`: why the optimal result is what it is, what would help, and the frontier of loss and suppression."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from celosia.data.files import private_folder, replacing
+from celosia.dossier import explanation_page, frontier_svg
+from celosia.model.explanation import Explanation, Frontier
+from celosia.pipeline._open import opened
+from celosia.pipeline._plan import ground_for
+from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._project import open_project
+from celosia.pipeline._solve import problem_of
+from celosia.solver import explain, frontier, search
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The explanation, the frontier if it was asked for, and where both were saved."""
+
+    explanation: Explanation
+    frontier: Frontier | None
+    saved: tuple[Path, ...]
+
+
+def explain_plan(
+    folder: Path,
+    with_frontier: bool = False,
+    into: Path | None = None,
+    time_limit: float | None = None,
+    report: Progress = None,
+    **overrides: Any,
+) -> Explained:
+    """Explain the optimal search under a project's policy and save it as JSON, page and picture."""
+    project = open_project(folder)
+    with opened(folder) as found:
+        problem = problem_of(ground_for(project, found, **overrides))
+    clock = time.monotonic
+    result = search(problem, time_limit=time_limit, clock=clock)
+    watch = _counted(report, "explain")
+    told = explain(problem, result, time_limit=time_limit, clock=clock, progress=watch)
+    border = None
+    if with_frontier:
+        border = frontier(problem, time_limit=time_limit, clock=clock, progress=_counted(report, "frontier"))
+    return Explained(told, border, _save(told, border, into if into is not None else folder / "private"))
+
+
+def _counted(report: Progress, key: str) -> Callable[[int, int], None] | None:
+    told = stage(report, key)
+    return None if told is None else lambda done, total: told(done / max(total, 1))
+
+
+def _save(told: Explanation, border: Frontier | None, folder: Path) -> tuple[Path, ...]:
+    content = {
+        "explain.json": json.dumps(told.as_dict(), ensure_ascii=False, indent=2) + "\n",
+        "explain.html": explanation_page(told, border),
+    }
+    if border is not None:
+        content["frontier.json"] = json.dumps(border.as_dict(), ensure_ascii=False, indent=2) + "\n"
+        content["frontier.svg"] = frontier_svg(border)
+    private_folder(folder)
+    for name, text in content.items():
+        with replacing(folder / name) as draft:
+            draft.write_text(text, "utf-8")
+    return tuple(folder / name for name in content)
