@@ -44,7 +44,7 @@ def project(
     person: str | None = None,
 ) -> Path:  # fmt: skip
     """A project that publishes the columns named, with these roles."""
-    made = init(str(path), folder, now=NOW, person=person).project.folder
+    made = init(str(path), folder, now=NOW, person=person, header=True).project.folder
     variables = [
         replace(v, purpose="estudio", role=roles[v.name], treatment=Treatment.KEEP, scale=Scale.CATEGORICAL)
         if v.name in roles

@@ -84,20 +84,20 @@ def _judged(
     quasi: Tuples, sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criteria: Sequence[Criterion],
     width: int,
 ) -> list[Verdict]:  # fmt: skip
+    """Each criterion on the classes that stay; then the group of fully masked rows, apart."""
     starred = _suppressed(quasi, width)
-    label = np.arange(len(quasi.rows))
-    verdicts = []
-    passes_all = np.ones(len(label), bool)
-    classes = None
+    kept = np.flatnonzero(~starred)
+    passes_all = np.ones(len(starred), bool)
+    verdicts, classes = [], None
     for criterion in criteria:
-        tables, domains = _referenced(sensitive, source, criterion)
-        classes = ClassCounter(quasi, tables, domains=domains).classes(label, len(label))
-        passes = criterion.judge(classes)
-        passes_all &= passes
-        failing = ~passes & ~starred
-        state = State.FAILS if failing.any() else State.HOLDS
-        rows = int(quasi.rows[failing].sum())
-        verdicts.append(Verdict(criterion.name, criterion.as_dict(), None, int(failing.sum()), rows, state))
+        tables, domains = _referenced(sensitive, source, criterion, width)
+        counter = ClassCounter(quasi, tables, domains=domains)
+        passes = criterion.judge(counter.restricted(kept).classes(np.arange(len(kept)), len(kept)))
+        classes = counter.classes(np.arange(len(starred)), len(starred))
+        passes_all &= criterion.judge(classes)
+        rows = int(quasi.rows[kept][~passes].sum())
+        state = State.HOLDS if passes.all() else State.FAILS
+        verdicts.append(Verdict(criterion.name, criterion.as_dict(), None, int((~passes).sum()), rows, state))
     if starred.any() and classes is not None:
         verdicts.append(_suppressed_group(quasi, classes, starred, passes_all))
     return verdicts
@@ -146,16 +146,22 @@ def _suppressed(quasi: Tuples, width: int) -> NDArray[np.bool_]:
 
 
 def _referenced(
-    sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criterion: Criterion
+    sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criterion: Criterion, width: int
 ) -> tuple[dict[str, Tuples], dict[str, Domain]]:
     """The file's tables over the source's values, and the distribution the criterion compares with."""
     tables, domains = {}, {}
     for name, table in sensitive.items():
-        reference = table if criterion.on_release else source[name]
+        reference = _kept_part(table, width) if criterion.on_release else source[name]
         vocabulary = tuple(sorted({*table.vocabularies[-1], *reference.vocabularies[-1]}))
         tables[name] = _over(table, vocabulary)
         domains[name] = domain_of(name, _over(reference, vocabulary))
     return tables, domains
+
+
+def _kept_part(table: Tuples, width: int) -> Tuples:
+    """The tuples of the rows that stay."""
+    kept = ~_suppressed(table, width)
+    return Tuples(table.names, table.vocabularies, table.codes[kept], table.rows[kept])
 
 
 def _over(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -33,6 +33,7 @@ from celosia.solver import (
     ladder,
     levels_of,
     literal_recipe,
+    look,
     recode_locally,
     search,
     sound_recipe,
@@ -111,7 +112,7 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
     codes = ground.quasi.codes[:, : len(names)]
     codes = labels.publish(codes, np.broadcast_to(np.array(found.levels), codes.shape))
     counter = ground.counter()
-    suppressed, masks = _failing(ground, counter, codes, labels.vocabularies)
+    suppressed, masks = _failing(ground, problem, found.levels)
     published = Published(names, labels.vocabularies, codes, suppressed, masks)
     figures = {
         "levels": dict(zip(found.names, found.levels, strict=True)), "loss": found.loss, "metric": found.metric,
@@ -164,21 +165,17 @@ def _loss_after(ground: Ground, suppressed: Mask, found: SearchResult) -> dict[s
     return {"loss": loss, "metric": objective.name, "bound": found.bound if ground.policy.metric == "loss" else None}
 
 
-def _failing(
-    ground: Ground, counter: ClassCounter, codes: NDArray[np.int32], vocabularies: tuple[tuple[str, ...], ...]
-) -> tuple[Mask, dict[str, Mask]]:
+def _failing(ground: Ground, problem: SearchProblem, levels: Sequence[int]) -> tuple[Mask, dict[str, Mask]]:
     """Tuples to suppress, and tuples that only lose a sensitive value because the policy prefers that (M15)."""
-    label, count = class_labels(codes, [len(vocabulary) for vocabulary in vocabularies])
-    classes = counter.classes(label, count)
     if not ground.policy.mask_sensitive:
-        return ~judge_all(ground.criteria, classes)[label], {}
-    sizes = [criterion for criterion in ground.criteria if not criterion.variable]
-    suppressed = ~judge_all(sizes, classes)[label]
+        return look(problem, levels).suppressed, {}
+    sizes = tuple(criterion for criterion in problem.criteria if not criterion.variable)
+    suppressed = look(replace(problem, criteria=sizes), levels).suppressed
     masks: dict[str, Mask] = {}
-    for criterion in ground.criteria:
+    for criterion in problem.criteria:
         if criterion.variable:
-            fails = ~criterion.judge(classes)[label] & ~suppressed
-            masks[criterion.variable] = masks.get(criterion.variable, np.zeros(len(label), bool)) | fails
+            fails = look(replace(problem, criteria=(criterion,)), levels).suppressed & ~suppressed
+            masks[criterion.variable] = masks.get(criterion.variable, np.zeros(len(fails), bool)) | fails
     return suppressed, masks
 
 

@@ -1,6 +1,7 @@
 """Finding what to publish: the optimal search and its referee, local recoding, the recipe made sound."""
 
 from celosia.solver._optimal import search
+from celosia.solver._parts import NodeView, look
 from celosia.solver._problem import SearchProblem
 from celosia.solver._published import ClassCounter, Levels, Published, class_labels, domain_of, judge_all, levels_of
 from celosia.solver._result import FailingCriterion, NoSolution, SearchResult
@@ -19,6 +20,7 @@ __all__ = [
     "LiteralRecipe",
     "LocalRecoding",
     "NoSolution",
+    "NodeView",
     "Published",
     "SearchProblem",
     "SearchResult",
@@ -30,6 +32,7 @@ __all__ = [
     "ladder",
     "levels_of",
     "literal_recipe",
+    "look",
     "recode_locally",
     "search",
     "sound_recipe",

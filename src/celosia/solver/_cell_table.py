@@ -22,8 +22,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 _MOST_IMPORTANT = 1000  # keeps rows × weights far inside 64 bits
 _SCALE = 1000  # importance counts to three decimals; in whole numbers ties are ties on every machine
-WIDEST_WHOLE = 16  # up to so many variables every set of them is tried
-_SETS_TRIED = 1 << WIDEST_WHOLE
+MOST_SETS = 1 << 16  # every set of variables is tried for up to 16 of them
 
 
 class CellTable:
@@ -68,26 +67,26 @@ def empty_cells(quasi: Tuples) -> Mask:
     return _cells(quasi, lambda value: value == "" or is_masked(value))
 
 
-def sets_by_cost(weights: Ints) -> Ints:
-    """Sets of variables as rows of 0 and 1, cheapest first, then fewest; all of them for up to 16 variables.
+def sets_by_cost(weights: Ints, most: int = MOST_SETS) -> Ints:
+    """Sets of variables as rows of 0 and 1, cheapest first, then fewest; all of them where they are not too many.
 
-    Beyond that the cheapest ones, then the least important variables masked one after another. The full set is last.
+    Otherwise the cheapest ones, then the least important variables masked one after another. The full set is last.
     """
     width = len(weights)
-    if width <= WIDEST_WHOLE:
+    if 2**width <= most:
         sets = np.array(list(itertools.product((0, 1), repeat=width)), np.int64).reshape(-1, width)
     else:
-        sets = np.unique(np.concatenate([_cheapest_sets(weights), _nested_sets(weights)]), axis=0)
+        sets = np.unique(np.concatenate([_cheapest_sets(weights, most), _nested_sets(weights)]), axis=0)
     cost = sets @ weights
     return sets[np.lexsort((*sets.T[::-1], sets.sum(axis=1), cost))]
 
 
-def _cheapest_sets(weights: Ints) -> Ints:
+def _cheapest_sets(weights: Ints, most: int) -> Ints:
     """The cheapest sets of variables, found without listing the others."""
     order = np.argsort(weights, kind="stable")
-    sets = np.zeros((_SETS_TRIED, len(weights)), np.int64)
+    sets = np.zeros((most, len(weights)), np.int64)
     heap: list[tuple[int, int, tuple[int, ...]]] = [(int(weights[order[0]]), 0, (0,))]
-    for number in range(1, _SETS_TRIED):
+    for number in range(1, most):
         cost, last, held = heapq.heappop(heap)
         sets[number, order[list(held)]] = 1
         if last + 1 < len(order):

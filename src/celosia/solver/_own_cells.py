@@ -24,11 +24,15 @@ _MOST_PAIRS = 3_000_000  # failing tuples × tuples, up to which company is look
 
 def mask_as_own_value(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
     """Cells to mask so that every published class passes; None when even everything masked fails."""
+    nothing = np.zeros_like(table.starred)
+    _, fails = failing(table, criteria, nothing)
+    if not fails.any():
+        return nothing
     recoded = _by_recoding(table, criteria)
     if recoded is None:
         return None
     found = [_show_needless(table, criteria, recoded)]
-    if _few_enough(table, criteria):
+    if int(fails.sum()) * len(table.quasi.rows) <= _MOST_PAIRS:
         others = (_rearranged(table, criteria, found[0]), _by_company(table, criteria))
         found += [_show_needless(table, criteria, masked) for masked in others if masked is not None]
     return min(found, key=table.cost)
@@ -43,11 +47,6 @@ def failing(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> tu
 def _by_recoding(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
     recoded = recode_over(table.counter, table.hierarchies, criteria, sets_by_cost(table.weights))
     return None if recoded is None else recoded.levels > 0
-
-
-def _few_enough(table: CellTable, criteria: Sequence[Criterion]) -> bool:
-    _, fails = failing(table, criteria, np.zeros_like(table.starred))
-    return int(fails.sum()) * len(table.quasi.rows) <= _MOST_PAIRS
 
 
 def _rearranged(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> Mask | None:

@@ -19,6 +19,8 @@ from celosia.tuples import pack_keys
 _ANY = -1
 _MOST_WEIGHED = 60_000  # failing tuples² × sets of variables, up to which every choice is weighed each time
 _MOST_TRIED = 100_000  # failing tuples × sets, up to which every cheaper set is tried for each tuple
+_MOST_FREQUENCIES = 20_000_000  # failing tuples × sets whose frequencies are held
+_FEWEST_SETS, _MANY_SETS = 256, 4096
 _ALTERNATIVES = 8
 _PASSES = 6
 
