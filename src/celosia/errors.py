@@ -492,6 +492,10 @@ class NothingToPublish(Refusal):
     """No quasi-identifier has a stated purpose, so nothing may be published."""
 
 
+class NothingLeft(Refusal):
+    """Every record is suppressed, so no file would be left."""
+
+
 class NoPlan(BadInput):
     """The project has no plan yet."""
 

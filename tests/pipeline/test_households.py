@@ -192,6 +192,15 @@ def test_a_value_the_household_shares_is_masked_in_all_its_rows(tmp_path):
     assert plan.suppressed_rows == 0
 
 
+def test_a_value_that_came_masked_is_not_told_by_a_sibling(tmp_path):
+    rows = [["1", "a", "*"], ["1", "a", "x"], ["2", "a", "x"], ["2", "a", "x"], ["3", "a", "y"], ["3", "a", "y"]]
+    source = written(tmp_path / "s.csv", "HOGAR,Q,V", rows)
+    folder = project(source, tmp_path / "p", {"HOGAR": P, "Q": Q, "V": S}, NO_LEVELS + MASKING)
+    _, found = released(folder, k=2)
+    assert_unreadable(found, "HOGAR", ["Q"], ["V"])
+    assert Counter(row["V"] for row in found) == {"*": 2, "x": 2, "y": 2}
+
+
 @pytest.mark.requirement("M15")
 def test_a_value_that_differs_inside_households_is_masked_in_its_class_only(tmp_path):
     rows = [["1", "b", "x"], ["1", "a", "y"], ["2", "b", "x"], ["2", "a", "x"], ["3", "a", "y"], ["3", "a", "x"]]
@@ -319,16 +328,9 @@ def test_a_shared_value_shown_by_a_sibling_leaves_no_candidate(tmp_path, monkeyp
 
 # --- laws -----------------------------------------------------------------------------------------------
 
-FAMILIES = st.lists(
-    st.tuples(
-        st.sampled_from("ab"),
-        st.sampled_from(["1", "2", "3", "4", ""]),
-        st.sampled_from("xyz"),
-        st.sampled_from("pqrs"),
-    ),
-    min_size=1,
-    max_size=8,
-)  # fmt: skip  (class, household, value, person)
+HOMES = st.sampled_from(["1", "2", "3", "4", ""])
+CLASS_HOME_VALUE_PERSON = st.tuples(st.sampled_from("ab"), HOMES, st.sampled_from("xyz"), st.sampled_from("pqrs"))
+FAMILIES = st.lists(CLASS_HOME_VALUE_PERSON, min_size=1, max_size=8)
 
 
 def counted(rows: Sequence[tuple[str, ...]], persons: bool) -> ClassCounter:
@@ -389,9 +391,11 @@ def test_the_masked_are_the_least_closed_set(rows, most):
         return all(not values or len(values) >= most for values in shown.values())
 
     expected = least(hidden for hidden in subsets(len(pairs)) if closed(hidden))
-    linked = Linked(counter.quasi, {"v": counter.quasi}, {}, {"h": ("v",)})
+    none = np.zeros(0, np.int64)
+    linked = Linked(counter.quasi, {"v": counter.quasi}, {}, {}, {"h": {"v": none}})
+    nobody = np.zeros(len(pairs), bool)
     label = np.unique(counter.quasi.codes[:, 0], return_inverse=True)[1].reshape(-1).astype(np.int64)
-    found = closed_masks(counter, [DistinctL(variable="v", l=most, unit="rows")], linked, label, {}, {})
+    found = closed_masks(counter, [DistinctL(variable="v", l=most, unit="rows")], linked, label, nobody, {})
     assert frozenset(np.flatnonzero(found["v"]).tolist()) == expected
 
 

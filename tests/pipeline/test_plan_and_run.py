@@ -19,6 +19,7 @@ from celosia.errors import (
     LevelOutsideHierarchy,
     NoFeasiblePlan,
     NoPlan,
+    NothingLeft,
     NothingToPublish,
     OrderIncomplete,
     PlanStale,
@@ -137,7 +138,7 @@ def test_suppressed_rows_can_be_dropped(folder):
 def test_a_value_that_cannot_reach_two_is_masked_and_counted(folder):
     plan = make_plan(folder, now=NOW).plan
     run_plan(folder, now=NOW)
-    already = sum("*" == v for v in _source_column(folder, "DIAG1"))
+    already = sum(v == "*" for v in _source_column(folder, "DIAG1"))
     masked = Counter(row["DIAG1"] for row in candidate(folder))["*"]
     assert plan.masked_sensitive["DIAG1"] > 0
     assert already < masked <= already + plan.masked_sensitive["DIAG1"]
@@ -264,3 +265,13 @@ def test_a_fixed_level_leaves_a_column_untouched(folder):
     run_plan(folder, now=NOW)
     kept = [row for row in candidate(folder) if any(row[name] != "*" for name in QUASI)]
     assert {row["SEXO"] for row in kept} <= set(_source_column(folder, "SEXO"))
+
+
+def test_a_policy_that_drops_everybody_is_refused(folder):
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[policy]\nsuppressed = "drop"\n')
+        file.write("".join(f'\n[hierarchies."{name}"]\nbuilder = "identity"\n' for name in QUASI))
+    make_plan(folder, now=NOW, k=2_999)
+    with pytest.raises(NothingLeft):
+        run_plan(folder, now=NOW)
+    assert not (folder / "private" / "candidate").exists()

@@ -219,6 +219,7 @@ def test_twenty_variables_of_a_hundred_values_are_masked_soundly(reading) -> Non
     picked = np.repeat(np.arange(6), [3, 3, 3, 1, 1, 1])
     rows = [tuple(f"{value:02d}" for value in seen[at]) for at in picked]
     rows[-1] = (*rows[0][:18], "99", "98")
+    rows[-2] = ("", *rows[-2][1:19], "*")
     table = PlainTable(rows, ["x"] * 12, list(range(12)))
     found = suppress_cells(table.counter(), (KAnonymity(k=3, unit="rows"),), [1.0] * 20, reading)
     assert found is not None
@@ -300,8 +301,8 @@ def distances(reading, seeds: range) -> list[float]:
 
 
 def test_on_tiny_tables_the_own_reading_is_nearly_always_the_least() -> None:
-    ratios = distances("own", range(40, 100))
-    assert len(ratios) > 50
+    ratios = distances("own", range(100))
+    assert len(ratios) > 90
     assert min(ratios) >= 1
     assert max(ratios) < 1.35
     assert sum(ratio == 1 for ratio in ratios) >= 0.95 * len(ratios)
@@ -309,7 +310,7 @@ def test_on_tiny_tables_the_own_reading_is_nearly_always_the_least() -> None:
 
 def test_on_tiny_tables_the_wildcard_reading_is_mostly_the_least() -> None:
     """The true minimum may mask a row whole only to serve the others, which is not done here."""
-    ratios = distances("wildcard", range(40, 100))
+    ratios = distances("wildcard", range(100))
     assert min(ratios) >= 1
     assert max(ratios) <= 3
     assert sum(ratio == 1 for ratio in ratios) >= 0.8 * len(ratios)

@@ -73,6 +73,9 @@ def show_plan(made: Any) -> None:
     if "printed_recipe" in made.notes:
         printed = made.notes["printed_recipe"]
         say("plan.printed", rows=printed["violating_rows"], unique=printed["unique_rows"])
+    added = made.notes.get("households", {}).get("rows_added", 0)
+    if added:
+        say("plan.households", rows=added)
     if made.followers:
         listed = ", ".join(f"{name} ({leader})" for name, leader in made.followers.items())
         say("plan.followers", names=listed)

@@ -20,7 +20,7 @@ from celosia.data.table import Table
 from celosia.model.plan import Plan, Policy, policy_from
 from celosia.model.values import is_masked
 from celosia.model.verdict import CheckReport, State, Verdict
-from celosia.pipeline._households import both_ways, hidden_values
+from celosia.pipeline._households import both_ways, hidden_values, masked_values
 from celosia.risk.criteria import Classes, Criterion, Domain, criterion_from
 from celosia.solver import ClassCounter, domain_of
 from celosia.tuples import Tuples, person_counts
@@ -125,8 +125,7 @@ def _households(table: Table, policy: Policy, plan: Plan) -> Verdict:
         readable = [both_ways(whole, link, starred, ~starred)]
         for name in plan.notes["households"]["constant"][link]:
             pair = table.tuples((link, name))
-            masked = np.array([is_masked(text) for text in pair.vocabularies[1]], bool)[pair.codes[:, 1]]
-            readable.append(both_ways(pair, link, masked, ~hidden_values(pair, 1)))
+            readable.append(both_ways(pair, link, masked_values(pair, 1), ~hidden_values(pair, 1)))
         failing += sum(many for many, _ in readable)
         rows += sum(of_them for _, of_them in readable)
         numbers = {text for text in whole.vocabularies[whole.position(link)] if text and not is_masked(text)}

@@ -9,7 +9,7 @@ Source: REQUIREMENTS X17 (ids that only group rows stay, renumbered); DESIGN §3
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from celosia.data.table import Table
 from celosia.model.values import MISSING, is_masked
-from celosia.risk.criteria import Criterion
-from celosia.solver import ClassCounter, judge_all
+from celosia.risk.criteria import Classes, Criterion
+from celosia.solver import ClassCounter
 from celosia.tuples import Tuples, pack_keys
 
 Mask = NDArray[np.bool_]
@@ -34,7 +34,8 @@ class Linked:
     quasi: Tuples  # the quasi-identifiers, then the link columns
     sensitive: Mapping[str, Tuples]
     follower_tuples: Mapping[str, Tuples]
-    constant: Mapping[str, tuple[str, ...]]  # link column: columns that hold one value in each of its groups
+    followers: Mapping[str, str]
+    constant: Mapping[str, Mapping[str, Groups]]  # link: columns with one value per group, and groups read as masked
 
 
 def split_by_links(
@@ -48,15 +49,17 @@ def split_by_links(
         quasi=table.tuples(keys, person),
         sensitive={name: table.tuples((*keys, name), person) for name in sensitive},
         follower_tuples={name: table.tuples((*keys, name)) for name in beside},
+        followers=followers,
         constant={link: _constant(table, link, sensitive, followers) for link in links},
     )
 
 
-def _constant(table: Table, link: str, sensitive: Sequence[str], followers: Mapping[str, str]) -> tuple[str, ...]:
+def _constant(table: Table, link: str, sensitive: Sequence[str], followers: Mapping[str, str]) -> dict[str, Groups]:
     """Columns to be masked household by household; one that only gives such a column away counts as well."""
-    names = dict.fromkeys([*sensitive, *followers])
-    found = {name for name in names if one_value_each(table.tuples((link, name)))}
-    return tuple(name for name in names if name in found or any(followers.get(other) == name for other in found))
+    pairs = {name: table.tuples((link, name)) for name in dict.fromkeys([*sensitive, *followers])}
+    found = {name for name, pair in pairs.items() if one_value_each(pair)}
+    found |= {followers[name] for name in found if followers.get(name) in sensitive}
+    return {name: groups_of(pair, link)[masked_values(pair, 1)] for name, pair in pairs.items() if name in found}
 
 
 def one_value_each(pair: Tuples) -> bool:
@@ -74,8 +77,13 @@ def groups_of(tuples: Tuples, link: str) -> Groups:
 
 def hidden_values(tuples: Tuples, column: int) -> Mask:
     """Tuples whose value in a column is missing or masked."""
-    hidden = np.array([text == MISSING or is_masked(text) for text in tuples.vocabularies[column]], bool)
-    return hidden[tuples.codes[:, column]] if len(hidden) else np.zeros(len(tuples.rows), bool)
+    missing = np.array([text == MISSING for text in tuples.vocabularies[column]], bool)
+    return missing[tuples.codes[:, column]] | masked_values(tuples, column)
+
+
+def masked_values(tuples: Tuples, column: int) -> Mask:
+    """Tuples whose value in a column is made of asterisks."""
+    return np.array([is_masked(text) for text in tuples.vocabularies[column]], bool)[tuples.codes[:, column]]
 
 
 def whole_groups(mask: Mask, group: Groups) -> Mask:
@@ -110,43 +118,73 @@ def closed_suppression(
 def _failing(counter: ClassCounter, criteria: Sequence[Criterion], label: Groups, suppressed: Mask) -> Mask:
     """Kept tuples whose class fails when counted on the kept tuples alone."""
     kept = np.flatnonzero(~suppressed)
+    names, dense = np.unique(label[kept], return_inverse=True)
+    dense = dense.reshape(-1).astype(np.int64)
+    classes = counter.restricted(kept).classes(dense, len(names))
+    passes = np.ones(len(names), bool)
+    for criterion in criteria:
+        passes &= _judged(criterion, classes, np.ones(len(names), bool))
     failing = np.zeros(len(label), bool)
-    if len(kept):
-        names, dense = np.unique(label[kept], return_inverse=True)
-        dense = dense.reshape(-1).astype(np.int64)
-        failing[kept] = ~judge_all(criteria, counter.restricted(kept).classes(dense, len(names)))[dense]
+    failing[kept] = ~passes[dense]
     return failing
 
 
+def _judged(criterion: Criterion, classes: Classes, kept: Mask) -> Mask:
+    """Which classes pass; a criterion that compares with the release does so with what the kept classes show."""
+    if not criterion.on_release:
+        return criterion.judge(classes)
+    held, domain = classes.counts(criterion.variable), classes.domains[criterion.variable]
+    stays = kept[held.owner]
+    shown = np.bincount(held.values[stays], held.rows[stays], len(domain.vocabulary)).astype(np.int64)
+    domains = {**classes.domains, criterion.variable: replace(domain, reference=shown, prepared={})}
+    return criterion.judge(replace(classes, domains=domains))
+
+
 def closed_masks(
-    counter: ClassCounter, criteria: Sequence[Criterion], linked: Linked, label: Groups, masks: Mapping[str, Mask],
-    followers: Mapping[str, str],
+    counter: ClassCounter, criteria: Sequence[Criterion], linked: Linked, label: Groups, suppressed: Mask,
+    masks: Mapping[str, Mask],
 ) -> dict[str, Mask]:  # fmt: skip
     """Masks grown until no household shows a value that it masks elsewhere and every class still passes."""
-    links = {link: groups_of(linked.quasi, link) for link in linked.constant}
-    nobody, count = np.zeros(len(label), bool), int(label.max(initial=-1)) + 1
-    masks = {name: masks.get(name, nobody) for name in dict.fromkeys([*masks, *linked.sensitive, *followers])}
+    count = int(label.max(initial=-1)) + 1
+    apart = np.zeros(count, bool)
+    apart[label[suppressed]] = True
+    masks = _with_source_masks(linked, masks, len(label))
     while True:
-        grown = {name: _in_whole_households(name, mask, linked, links) for name, mask in masks.items()}
-        for name, leader in followers.items():
-            if name in linked.follower_tuples:
-                grown[name] = whole_groups(grown[name], label)  # shown in a part of a class, it would split it
-            else:
-                grown[name] = grown[name] | grown.get(leader, nobody)
+        grown = _carried(linked, label, masks)
         classes = counter.classes(label, count, {name: ~mask for name, mask in grown.items()})
-        for criterion in criteria:
-            if criterion.variable:
-                grown[criterion.variable] = grown[criterion.variable] | ~criterion.judge(classes)[label]
+        fails = {c: ~_judged(c, classes, ~apart) for c in criteria if c.variable}
+        for criterion, failing in fails.items():
+            grown[criterion.variable] = grown[criterion.variable] | failing[label]
+        if any((failing & apart).any() for failing in fails.values()):
+            grown |= {name: grown[name] | apart[label] for name in linked.sensitive}
         if all(grown[name].sum() == mask.sum() for name, mask in masks.items()):
             return grown
         masks = grown
 
 
-def _in_whole_households(name: str, mask: Mask, linked: Linked, links: Mapping[str, Groups]) -> Mask:
-    for link, names in linked.constant.items():
-        if name in names:
-            mask = whole_groups(mask, links[link])
-    return mask
+def _with_source_masks(linked: Linked, masks: Mapping[str, Mask], size: int) -> dict[str, Mask]:
+    """The masks, and households that came with a masked value: a sibling must not tell that one either."""
+    names = dict.fromkeys([*masks, *linked.sensitive, *linked.followers])
+    found = {name: masks.get(name, np.zeros(size, bool)) for name in names}
+    for link, columns in linked.constant.items():
+        group = groups_of(linked.quasi, link)
+        for name, masked in columns.items():
+            found[name] = found[name] | (np.isin(group, masked) & (group != NOBODY))
+    return found
+
+
+def _carried(linked: Linked, label: Groups, masks: Mapping[str, Mask]) -> dict[str, Mask]:
+    """Masks carried to the whole household and to the columns that follow."""
+    grown = dict(masks)
+    for link, columns in linked.constant.items():
+        group = groups_of(linked.quasi, link)
+        grown |= {name: whole_groups(grown[name], group) for name in columns}
+    for name, leader in linked.followers.items():
+        if name in linked.follower_tuples:
+            grown[name] = whole_groups(grown[name], label)  # shown in a part of a class, it would split it
+        elif leader in grown:
+            grown[name] = grown[name] | grown[leader]
+    return grown
 
 
 def renumbered(table: Table, published: Sequence[str], links: Sequence[str]) -> Table:

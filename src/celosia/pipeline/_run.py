@@ -17,7 +17,7 @@ from celosia import messages
 from celosia.data.files import private_folder, scratch_beside, writing_into
 from celosia.data.table import Table
 from celosia.data.writers import write_csv
-from celosia.errors import CandidateFails, PlanStale
+from celosia.errors import CandidateFails, NothingLeft, PlanStale
 from celosia.model.plan import Plan, policy_from
 from celosia.model.verdict import CheckReport, State
 from celosia.pipeline import _journal
@@ -83,6 +83,8 @@ def _written_and_checked(
     found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, report: Progress
 ) -> CheckReport:
     dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
+    if dropped is not None and dropped.all():
+        raise NothingLeft()
     tuples, width = solution.tuples, len(solution.published.names)
     codes = [*solution.published.codes.T, *tuples.codes[:, width:].T]  # link columns pass as they are …
     vocabularies = [*solution.published.vocabularies, *tuples.vocabularies[width:]]

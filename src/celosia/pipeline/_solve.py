@@ -107,12 +107,12 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
     )
     if isinstance(found, NoSolution):
         return found
+    suppressed, masks = _failing(ground, problem, found.levels)
     ground, names = ground.by_household(), ground.quasi.names
     labels = levels_of([ground.hierarchies[name] for name in names])
     codes = ground.quasi.codes[:, : len(names)]
     codes = labels.publish(codes, np.broadcast_to(np.array(found.levels), codes.shape))
     counter = ground.counter()
-    suppressed, masks = _failing(ground, problem, found.levels)
     published = Published(names, labels.vocabularies, codes, suppressed, masks)
     figures = {
         "levels": dict(zip(found.names, found.levels, strict=True)), "loss": found.loss, "metric": found.metric,
@@ -120,7 +120,8 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
         "notes": {},
     }  # fmt: skip
     if ground.linked is not None:
-        published, changed = _whole_households(ground, counter, published, found)
+        own = suppressed[project(ground.quasi, names)[1]]
+        published, changed = _whole_households(ground, counter, replace(published, suppressed=own), found)
         figures |= changed
     return _completed(ground, counter, published, **figures)
 
@@ -265,7 +266,7 @@ def _completed(ground: Ground, counter: ClassCounter, published: Published, **fi
     _mask_suppressed_group(ground, counter, label, count, published.suppressed, masks)
     masks |= _masks_of_followers(ground, label, count, published.suppressed, masks)
     if ground.linked is not None:
-        masks = closed_masks(counter, ground.criteria, ground.linked, label, masks, ground.followers)
+        masks = closed_masks(counter, ground.criteria, ground.linked, label, published.suppressed, masks)
     final = replace(published, codes=codes, vocabularies=vocabularies, masked_sensitive={})
     kept = len(np.unique(label[~published.suppressed]))
     return Solution(tuples=ground.quasi, published=final, masks=masks, classes=kept, **figures)

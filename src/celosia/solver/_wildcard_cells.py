@@ -18,9 +18,10 @@ from celosia.tuples import pack_keys
 
 _ANY = -1
 _MOST_WEIGHED = 60_000  # failing tuples² × sets of variables, up to which every choice is weighed each time
-_MOST_TRIED = 100_000  # failing tuples × sets, up to which every cheaper set is tried for each tuple
+_SETS_WEIGHED = 64
+_MOST_TRIED = 20_000  # failing tuples × sets, up to which every cheaper set is tried for each tuple
 _MOST_FREQUENCIES = 20_000_000  # failing tuples × sets whose frequencies are held
-_FEWEST_SETS, _MANY_SETS = 256, 4096
+_FEWEST_SETS, _MANY_SETS = 256, 1024
 _ALTERNATIVES = 8
 _PASSES = 6
 
@@ -86,7 +87,9 @@ class _Cover:
         self._rows = table.quasi.rows[short].astype(np.int64)
         self._empty = base.empty[short]
         self._weights = table.weights
-        self._sets, self._base = _needed_sets(base, short, sets_by_cost(table.weights).astype(bool), table.weights, k)
+        most = min(max(_MOST_FREQUENCIES // len(short), _FEWEST_SETS), _MANY_SETS)
+        sets = sets_by_cost(table.weights, most).astype(bool)
+        self._sets, self._base = _needed_sets(base, short, sets, table.weights, k)
         self._price = self._sets @ table.weights
         self._own = np.argmax(self._base >= k, axis=0)  # the cheapest set that suffices whatever the others do
         self._telling = sorted(range(len(table.sizes)), key=lambda v: -table.sizes[v])
@@ -102,7 +105,7 @@ class _Cover:
     def solve(self) -> Mask:
         """A set of variables for each failing tuple."""
         starts = [self._dearest_first]
-        if len(self._rows) ** 2 * len(self._sets) <= _MOST_WEIGHED:
+        if len(self._rows) ** 2 * len(self._sets) <= _MOST_WEIGHED and len(self._sets) <= _SETS_WEIGHED:
             starts.append(self._best_cover_first)
         found: list[tuple[int, int, Ints]] = []
         for number, start in enumerate(starts):
@@ -168,7 +171,9 @@ class _Cover:
     def _most_useful(self, one: int) -> int:
         """Of the sets that suffice at the same price, the one that helps most rows in need."""
         same = self._price == self._price[self._own[one]]
-        alternatives = np.flatnonzero(same & (self._base[:, one] >= self._k) & self._fits(one))[:_ALTERNATIVES]
+        suffices = same & (self._base[:, one] >= self._k) & self._fits(one)
+        suffices[self._own[one]] = True
+        alternatives = np.flatnonzero(suffices)[:_ALTERNATIVES]
         helped = [self._helped(one, chosen) for chosen in alternatives.tolist()]
         return int(alternatives[int(np.argmax(helped))])
 

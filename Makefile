@@ -1,0 +1,117 @@
+# Two commands set everything up on a machine with Python 3.11+, make and pip:
+#   make demo   its own .venv from the core lock, then the main job on data it makes itself
+#   make test   the same .venv with the test lock, then lint, types and tests
+# PYTHON=python3.12 make …  chooses another interpreter.
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+CORE := .venv/.core-stamp
+TEST := .venv/.test-stamp
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test tests test-slow lint format types docs pages bench lock clean java postgres chromium
+
+help:
+	@echo "make demo       instala lo necesario y recorre celosia con datos de prueba · set up and walk through celosia"
+	@echo "make test       estilo, tipos y pruebas · lint, types and tests"
+	@echo "make test-slow  las pruebas largas · the long tests"
+	@echo "make lint | types | tests | format"
+	@echo "make docs       la documentación en docs/site · the documentation in docs/site"
+	@echo "make pages      regenera las páginas hechas desde el código · remake the pages made from the code"
+	@echo "make bench      tiempos y memoria · times and memory"
+	@echo "make lock       recalcula requirements/*.lock · compile the locks again"
+	@echo "make clean      borra entornos y resultados · remove environments and results"
+
+# --- environments ---------------------------------------------------------------------------------
+
+$(CORE): requirements/build.lock requirements/core.lock pyproject.toml scripts/environment
+	scripts/environment "$(PYTHON)" .venv requirements/build.lock requirements/core.lock
+	scripts/environment --editable "$(PYTHON)" .venv
+	touch $@
+
+$(TEST): $(CORE) requirements/test.lock
+	scripts/environment "$(PYTHON)" .venv requirements/test.lock
+	touch $@
+
+.venvs/docs/.stamp: requirements/docs.lock scripts/environment
+	scripts/environment "$(PYTHON)" .venvs/docs requirements/docs.lock
+	touch $@
+
+.venvs/lock/.stamp: requirements/lock.lock scripts/environment
+	scripts/environment "$(PYTHON)" .venvs/lock requirements/lock.lock
+	touch $@
+
+# --- use ------------------------------------------------------------------------------------------
+
+demo: $(CORE)
+	rm -rf build/demo
+	$(BIN)/celosia demo --into build/demo
+
+# --- checks ---------------------------------------------------------------------------------------
+
+test: lint types tests
+
+lint: $(TEST)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(TEST)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(TEST)
+	$(BIN)/mypy
+
+tests: $(TEST) java postgres
+	$(PYTEST) -m "not slow"
+
+test-slow: $(TEST) java postgres
+	$(PYTEST) -m slow
+
+java:
+	@scripts/debian-package java openjdk-17-jre-headless
+
+# The PostgreSQL from PyPI is built without ICU; Debian's gives the database in Spanish order.
+postgres:
+	@scripts/debian-package pg_ctlcluster postgresql
+
+# Nothing needs a browser yet; the first test that drives one adds this target to `tests`.
+chromium:
+	@scripts/debian-package chromium chromium
+
+# --- documents ------------------------------------------------------------------------------------
+
+pages: $(TEST)
+	$(BIN)/python docs/generate.py
+
+docs: pages .venvs/docs/.stamp
+	rm -rf docs/site
+	.venvs/docs/bin/zensical build --clean --strict --config-file docs/zensical.es.toml
+	.venvs/docs/bin/zensical build --clean --strict --config-file docs/zensical.en.toml
+	$(BIN)/python docs/finish_site.py
+	@echo "docs/site/index.html"
+
+# --- figures and locks ----------------------------------------------------------------------------
+
+bench: $(TEST)
+	$(BIN)/python -m bench $(ONLY)
+
+LOCK := .venvs/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	--no-header --no-emit-index-url --no-emit-find-links $(UPGRADE)
+
+# Keeps the pins that still fit; `make lock UPGRADE=--upgrade` takes the newest.
+lock: .venvs/lock/.stamp
+	$(LOCK) requirements/build.in -o requirements/build.lock
+	$(LOCK) requirements/lock.in -o requirements/lock.lock
+	$(LOCK) pyproject.toml -c requirements/build.lock -o requirements/core.lock
+	$(LOCK) pyproject.toml --all-extras requirements/test.in \
+		-c requirements/build.lock -c requirements/core.lock -o requirements/test.lock
+	$(LOCK) requirements/docs.in -o requirements/docs.lock
+	$(LOCK) requirements/pycanon.in -o requirements/pycanon.lock
+
+clean:
+	rm -rf .venv .venvs build dist docs/site docs/.cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
