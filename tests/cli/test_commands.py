@@ -51,7 +51,9 @@ def test_the_measure_report_has_exactly_the_promised_figures(table_1, capsys):
     } <= set(report["sensitive"]["Diagnóstico 1"])  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", [["--help"], [], ["init", "--help"], ["plan", "--help"], ["dictionary", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], [], ["init", "--help"], ["plan", "--help"], ["dictionary", "--help"]]
+)
 def test_help_reads_in_spanish_and_in_english(arguments, capsys):
     assert main(["--lang", "es", *arguments] if arguments else []) == 0
     spanish = capsys.readouterr().out

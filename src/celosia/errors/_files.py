@@ -1,0 +1,184 @@
+"""Files, folders and tables that cannot be read or written."""
+
+from __future__ import annotations
+
+from celosia.errors._tree import BadInput, WrongUse
+
+# --- files and folders ---------------------------------------------------------------------------
+
+
+class FileMissing(BadInput):
+    """There is no file at that path."""
+
+    fields = ("path",)
+
+
+class FileUnreadable(BadInput):
+    """The file exists but may not be read."""
+
+    fields = ("path",)
+
+
+class FolderUnwritable(BadInput):
+    """The folder may not be written."""
+
+    fields = ("path",)
+
+
+class DiskFull(BadInput):
+    """There is no room left to write; nothing was kept."""
+
+    fields = ("path",)
+
+
+class UnreadableSheet(BadInput):
+    """A workbook cannot be read as a table of cells."""
+
+    fields = ("path",)
+
+
+class AlreadyExists(BadInput):
+    """Something is there that would be overwritten."""
+
+    fields = ("path",)
+
+
+class UnknownFormat(BadInput):
+    """A versioned file carries a format this version does not know."""
+
+    fields = ("path", "found", "expected")
+
+
+# --- reading and writing tables ------------------------------------------------------------------
+
+
+class EmptyFile(BadInput):
+    """The file holds nothing."""
+
+    fields = ("path",)
+
+
+class HeaderOnly(BadInput):
+    """The file names its columns and holds no row."""
+
+    fields = ("path",)
+
+
+class BinaryFile(BadInput):
+    """The file is not text, or has NUL bytes in it."""
+
+    fields = ("path",)
+
+
+class UnsupportedFile(BadInput):
+    """A kind of file that is recognised and not read."""
+
+    fields = ("path", "kind")
+
+
+class DamagedFile(BadInput):
+    """A file of a known format that cannot be read; the library's words may quote cells."""
+
+    fields = ("path", "format")
+
+
+class SourceChanged(BadInput):
+    """The file changed while it was being read."""
+
+    fields = ("path",)
+
+
+class WrongEncoding(BadInput):
+    """A line is not written in the encoding of the file."""
+
+    fields = ("path", "encoding", "line")
+
+
+class MixedEncoding(BadInput):
+    """Most of the file is UTF-8 and some line is not."""
+
+    fields = ("path", "line")
+
+
+class LineTooLong(BadInput):
+    """A line longer than any table has: the file is damaged or something else."""
+
+    fields = ("path", "line", "megabytes")
+
+
+class RaggedLine(BadInput):
+    """A line with more or fewer fields than the first one."""
+
+    fields = ("path", "line", "expected", "found", "count")
+
+
+class UnclosedQuote(BadInput):
+    """A quoted text that does not close as it should."""
+
+    fields = ("path", "line")
+
+
+class StrayReturn(BadInput):
+    """A carriage return inside an unquoted field."""
+
+    fields = ("path", "line")
+
+
+class UnreadableText(BadInput):
+    """Delimited text that cannot be read, where no line could be named."""
+
+    fields = ("path",)
+
+
+class DuplicateHeader(BadInput):
+    """Two columns bear the same name."""
+
+    fields = ("variable", "positions")
+
+
+class BlankHeader(BadInput):
+    """A column has no name."""
+
+    fields = ("positions",)
+
+
+class UnsupportedColumn(BadInput):
+    """A column whose cells are not plain values."""
+
+    fields = ("variable", "kind")
+
+
+class ChooseTable(WrongUse):
+    """A database or workbook holds several tables, or not the one named."""
+
+    fields = ("name", "known")
+
+
+class NoTable(BadInput):
+    """A database without any table."""
+
+    fields = ("name",)
+
+
+class NullCharacter(BadInput):
+    """Cells hold NUL characters, which no text format keeps."""
+
+    fields = ("variable", "count")
+
+
+class NumberExpected(BadInput):
+    """Cells of a column to be written as numbers are not numbers."""
+
+    fields = ("variable", "count")
+
+
+class TooManyRows(BadInput):
+    """A table does not fit the sheet it is to be written to."""
+
+    fields = ("path", "most")
+
+
+class UnwritableNames(BadInput):
+    """Names or labels of variables do not fit the format they are to be written in."""
+
+    fields = ("path",)

@@ -1,0 +1,147 @@
+"""Hierarchies, the search, the plan and its run."""
+
+from __future__ import annotations
+
+from celosia.errors._tree import BadInput, Refusal, WrongUse
+
+# --- hierarchies ---------------------------------------------------------------------------------
+
+
+class UnknownOfficialList(WrongUse):
+    """No official code list has that id."""
+
+    fields = ("list", "known")
+
+
+class UnknownBuilder(WrongUse):
+    """No hierarchy builder has that name."""
+
+    fields = ("builder", "known")
+
+
+class UnknownBuilderParameter(WrongUse):
+    """A builder does not take that parameter."""
+
+    fields = ("builder", "parameter", "known")
+
+
+class BadBuilderParameter(WrongUse):
+    """A parameter of a builder is missing or is not what the builder accepts."""
+
+    fields = ("builder", "parameter", "allowed")
+
+
+class ValuesOutsideBuilder(BadInput):
+    """A builder cannot place some values; which ones are given on request only."""
+
+    fields = ("variable", "builder", "count")
+
+
+class ValuesOutsideList(BadInput):
+    """Some values are not in the official list; which ones are given on request only."""
+
+    fields = ("variable", "list", "count")
+
+
+class HierarchyGap(BadInput):
+    """A hierarchy does not cover values of the data; which ones are given on request only."""
+
+    fields = ("variable", "missing", "file")
+
+
+class HierarchyRagged(BadInput):
+    """Rows of a hierarchy file have fewer or more levels than its first row."""
+
+    fields = ("file", "rows", "levels")
+
+
+class HierarchyConflict(BadInput):
+    """A hierarchy file repeats values and sends them to different groups."""
+
+    fields = ("file", "values")
+
+
+class HierarchySplit(BadInput):
+    """A level is not coarser than the one below: some of its groups split."""
+
+    fields = ("file", "level", "groups")
+
+
+class LevelOutsideHierarchy(WrongUse):
+    """A level asked for does not exist in the hierarchy, or the minimum is above the maximum."""
+
+    fields = ("variable", "minimum", "maximum", "height")
+
+
+# --- search --------------------------------------------------------------------------------------
+
+
+class TuplesDisagree(BadInput):
+    """A sensitive variable's tuples are not over the same rows and vocabularies as the quasi-identifiers."""
+
+    fields = ("variable",)
+
+
+class LatticeTooLarge(WrongUse):
+    """Too many combinations of levels to search without a time limit."""
+
+    fields = ("nodes", "limit")
+
+
+class CriterionNotForWildcard(WrongUse):
+    """Only k-anonymity in rows can be counted when a masked cell stands for any value."""
+
+    fields = ("criterion",)
+
+
+# --- plan and run --------------------------------------------------------------------------------
+
+
+class NothingToPublish(Refusal):
+    """No quasi-identifier has a stated purpose, so nothing may be published."""
+
+
+class NothingLeft(Refusal):
+    """Every record is suppressed, so no file would be left."""
+
+
+class NoPlan(BadInput):
+    """The project has no plan yet."""
+
+    fields = ("path",)
+
+
+class PlanStale(Refusal):
+    """The plan was made for another source, dictionary or policy."""
+
+    fields = ("what",)
+
+
+class NoFeasiblePlan(Refusal):
+    """Nothing satisfies the policy; the nearest miss is said."""
+
+    fields = ("suppressed", "allowed", "hint")
+
+
+class CandidateFails(Refusal):
+    """A criterion does not hold on the file that was written; it was removed."""
+
+    fields = ("failing",)
+
+
+class OrderIncomplete(WrongUse):
+    """The recipe needs the quasi-identifiers in the order in which they give way."""
+
+    fields = ("missing",)
+
+
+class LinkedRowsMethod(WrongUse):
+    """A method that treats rows one by one cannot keep a household's mask from being read off another member."""
+
+    fields = ("method", "columns")
+
+
+class HouseholdsExceedLimit(Refusal):
+    """Suppressing households whole takes more rows than the policy allows."""
+
+    fields = ("own", "added", "allowed", "columns")
