@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
@@ -44,9 +43,14 @@ def run(into: Path, rows: int, seed: int) -> None:
     write_discharges(raw, rows, seed)
     cli = _main.build_cli(messages.language())
     for command in _walk(raw, project):
-        click.secho(f"\n$ celosia {shlex.join(command)}", bold=True)
+        click.secho(f"\n$ celosia {_typed(command)}", bold=True)
         cli.main(args=command, prog_name="celosia", standalone_mode=False)
     say("cli.demo.done", path=into)
+
+
+def _typed(words: list[str]) -> str:
+    """The words as a person would type them: quotes only where a blank asks for them."""
+    return " ".join(f'"{word}"' if " " in word else word for word in words)
 
 
 def _walk(raw: Path, project: Path) -> list[list[str]]:

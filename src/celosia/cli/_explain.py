@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from celosia.cli._shell import argument, json_option, option, verb
-from celosia.cli._show import print_json, say, watching
+from celosia.cli._show import announce_first_time, print_json, say, watching
 
 
 def command() -> click.Command:
@@ -36,6 +36,7 @@ def run(
     from celosia.dossier import explanation_sentences
     from celosia.pipeline import explain_plan
 
+    announce_first_time(as_json)
     with watching(as_json) as report:
         told = explain_plan(project, frontier, into, time_limit, report, **asked)
     if as_json:

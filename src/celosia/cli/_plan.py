@@ -9,7 +9,7 @@ import click
 
 from celosia import messages
 from celosia.cli._shell import argument, json_option, names_option, option, verb
-from celosia.cli._show import print_json, print_table, say, watching
+from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
 
 METRICS = ("loss", "discernibility", "average_class_size", "precision", "non_uniform_entropy")
 
@@ -47,6 +47,7 @@ def plan(project: Path, as_json: bool, order: tuple[str, ...], **asked: Any) -> 
 
     from celosia.pipeline import make_plan
 
+    announce_first_time(as_json)
     with watching(as_json) as report:
         made = make_plan(project, now=datetime.now(UTC), report=report, order=order or None, **asked)
     if as_json:
@@ -87,6 +88,7 @@ def run(project: Path, as_json: bool) -> None:
 
     from celosia.pipeline import run_plan
 
+    announce_first_time(as_json)
     with watching(as_json) as report:
         ran = run_plan(project, now=datetime.now(UTC), report=report)
     if as_json:
@@ -102,7 +104,7 @@ def show_check(check: Any) -> None:
     rows = [
         [
             messages.text(f"plan.criterion.{verdict.rule}"),
-            ", ".join(f"{key} = {value}" for key, value in verdict.asked.items() if key != "criterion"),
+            messages.text(f"plan.asked_words.{verdict.rule}", **verdict.asked),
             f"{messages.integer(verdict.failing_classes)} / {messages.integer(verdict.failing_rows)}",
             messages.text(f"plan.state_words.{verdict.state}"),
         ]

@@ -25,6 +25,14 @@ def say(key: str, **fields: object) -> None:
     click.echo(messages.text(key, **fields))
 
 
+def announce_first_time(quiet: bool) -> None:
+    """Say why the first search on a machine takes longer, unless the report must stand alone."""
+    from celosia.pipeline import kernels_ready
+
+    if not quiet and not kernels_ready():
+        click.echo(messages.text("cli.first_time"), err=True)
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
     """A table; `right` are the columns that hold numbers."""
     from rich.console import Console

@@ -9,6 +9,7 @@ from celosia.pipeline._open import Opened, opened, suggestion_report
 from celosia.pipeline._plan import Planned, make_plan, read_plan
 from celosia.pipeline._prepare import Initiated, init
 from celosia.pipeline._profile import profile_table, save_profile
+from celosia.pipeline._progress import kernels_ready, ready_kernels
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._run import Ran, run_plan
 from celosia.pipeline._verbs import measure, profile, suggest
@@ -27,6 +28,7 @@ __all__ = [
     "import_dictionary",
     "import_hierarchy",
     "init",
+    "kernels_ready",
     "make_plan",
     "measure",
     "measure_table",
@@ -35,6 +37,7 @@ __all__ = [
     "profile",
     "profile_table",
     "read_plan",
+    "ready_kernels",
     "run_plan",
     "save_profile",
     "state_purpose",

@@ -14,7 +14,7 @@ from celosia.dossier import explanation_page, frontier_svg
 from celosia.model.explanation import Explanation, Frontier
 from celosia.pipeline._open import opened
 from celosia.pipeline._plan import ground_for
-from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import open_project
 from celosia.pipeline._solve import problem_of
 from celosia.solver import explain, frontier, search
@@ -39,6 +39,7 @@ def explain_plan(
 ) -> Explained:
     """Explain the optimal search under a project's policy and save it as JSON, page and picture."""
     project = open_project(folder)
+    ready_kernels(report)
     with opened(folder) as found:
         problem = problem_of(ground_for(project, found, **overrides))
     clock = time.monotonic

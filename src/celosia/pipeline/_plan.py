@@ -18,7 +18,7 @@ from celosia.pipeline import _journal
 from celosia.pipeline._ground import Ground, ground_of
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._policy import policy_of
-from celosia.pipeline._progress import Progress
+from celosia.pipeline._progress import Progress, ready_kernels
 from celosia.pipeline._project import Project, open_project, read_toml
 from celosia.pipeline._solve import Solution, solve
 from celosia.solver import NoSolution
@@ -35,6 +35,7 @@ class Planned:
 def make_plan(folder: Path, *, now: datetime, report: Progress = None, **overrides: Any) -> Planned:
     """Find the release that loses least under the project's policy and write plan.json."""
     project = open_project(folder)
+    ready_kernels(report)
     with opened(folder) as found:
         ground = ground_for(project, found, **overrides)
         solution = solve(ground, report)

@@ -27,7 +27,7 @@ from celosia.pipeline._households import renumbered
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._plan import dictionary_digest, read_plan
 from celosia.pipeline._policy import links_of
-from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._solve import Solution, solve
 from celosia.solver import NoSolution
@@ -46,6 +46,7 @@ def run_plan(folder: Path, *, now: datetime, report: Progress = None) -> Ran:
     """Apply the project's plan; a candidate is left only if it was read back and every rule holds on it."""
     project = open_project(folder)
     plan = read_plan(folder)
+    ready_kernels(report)
     _refuse_stale(project, plan)
     with opened(folder) as found:
         ground = ground_of(found.table, found.variables, found.person, policy_from(plan.policy), folder)
