@@ -114,15 +114,17 @@ class Table:
         upload, fallback = _recoding(tuples, published, vocabularies)
         starred = dict(masks or {})
         for i, mask in enumerate(starred.values()):
-            upload = upload.append_column(f"m{i}", pa.array(mask))
-        known = self._engine.upload(upload if dropped is None else upload.append_column("gone", pa.array(dropped)))
+            upload = upload.append_column(f"m{i}", pa.array(mask.astype(np.int64)))  # engines get text and numbers
+        if dropped is not None:
+            upload = upload.append_column("gone", pa.array(dropped.astype(np.int64)))
+        known = self._engine.upload(upload)
         keys = [self._column(name) == known[f"k{i}"] for i, name in enumerate(tuples.names)]
         joined = self._expression.left_join(known, keys)
         if dropped is not None:
-            joined = joined.filter(~joined["gone"].fill_null(True))
+            joined = joined.filter(joined["gone"].fill_null(1) == 0)
         values = {name: joined[f"p{i}"].fill_null(SUPPRESSED) for i, name in enumerate(tuples.names)}
         for i, name in enumerate(starred):
-            hidden = joined[f"m{i}"].fill_null(True)
+            hidden = joined[f"m{i}"].fill_null(1) == 1
             values[name] = hidden.ifelse(SUPPRESSED, joined[self.schema.inside(name)])
         ranked = joined.mutate(**{inside: joined["p_rank"].fill_null(fallback)})
         return self._replaced(ranked, values, _Rank(inside, tuples.names))

@@ -99,6 +99,66 @@ def class_totals(rows: Array, passes: Array, lost: Array, smallest: int) -> tupl
 
 
 @compiled
+def totals_by_size(
+    rows: Array, sizes: Array, least: int, smallest: int
+) -> tuple[Array, tuple[int, int, int, int, int, int, int]]:
+    """Classes of at least `least`, and the totals of `class_totals` where all others are lost entirely."""
+    passes = np.empty(len(rows), np.bool_)
+    suppressed = 0
+    kept = 0
+    squares = 0
+    grown = 0
+    large = 0
+    small_rows = 0
+    for c in range(len(rows)):
+        size = rows[c]
+        grown += size * max(size, smallest)
+        if size >= smallest:
+            large += 1
+        else:
+            small_rows += size
+        passes[c] = sizes[c] >= least
+        if passes[c]:
+            kept += 1
+            squares += size * size
+        else:
+            suppressed += size
+    return passes, (suppressed, suppressed, kept, squares, grown, large, small_rows)
+
+
+@inlined
+def _part_of_loss(sums: float, n: int, leaves: int, share: float, geometric: bool) -> float:
+    """What one variable adds to the score, from the leaves behind all its published values."""
+    if leaves <= 1 or n == 0:
+        return 0.0
+    loss = (sums - n) / (n * (leaves - 1))
+    return (np.log1p(loss) if geometric else loss) * share
+
+
+@compiled
+def loss_terms(base: Array, more: Array, n: int, leaves: Array, shares: Array, geometric: bool) -> Array:
+    """Per variable and level, the part of the score: `base` leaves without suppression, and so many more with it."""
+    width, depth = base.shape
+    out = np.empty((width, depth), np.float64)
+    for v in range(width):
+        for level in range(depth):
+            out[v, level] = _part_of_loss(base[v, level] + more[v, level], n, leaves[v], shares[v], geometric)
+    return out
+
+
+@compiled
+def loss_score(
+    levels: Array, base: Array, less: Array, suppressed: int, n: int, leaves: Array, shares: Array, geometric: bool
+) -> float:
+    """The score of a node: suppressed rows leave with `less` leaves and come back with all."""
+    score = 0.0
+    for v in range(len(levels)):
+        sums = base[v, levels[v]] - less[v] + suppressed * leaves[v]
+        score += _part_of_loss(float(sums), n, leaves[v], shares[v], geometric)
+    return score
+
+
+@compiled
 def raise_box(bound: Array, low: Array, high: Array, stride: Array, terms: Array) -> None:
     """Raise the bound of every node in a box to the sum of its per-variable terms."""
     width = len(low)
@@ -125,16 +185,6 @@ def raise_box(bound: Array, low: Array, high: Array, stride: Array, terms: Array
         for u in range(v, last):
             partial[u + 1] = partial[u] + terms[u, at[u]]
             place[u + 1] = place[u] + at[u] * stride[u]
-
-
-@compiled
-def least(bound: Array) -> int:
-    """The first node with the least bound."""
-    best = 0
-    for node in range(1, len(bound)):
-        if bound[node] < bound[best]:
-            best = node
-    return best
 
 
 @compiled

@@ -13,10 +13,65 @@ from typing import Any
 
 import numpy as np
 
-from celosia.kernels._jit import compiled
+from celosia.kernels._jit import compiled, inlined
 
 Array = Any
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@compiled
+def smallest_source(levels: Array, sizes: Array, many: int, wanted: Array) -> int:
+    """The first of the smallest tables whose levels are nowhere above the wanted ones; -1 when there is none."""
+    best = -1
+    for t in range(many):
+        if best >= 0 and sizes[t] >= sizes[best]:
+            continue
+        v = 0
+        while v < len(wanted) and levels[t, v] <= wanted[v]:
+            v += 1
+        if v == len(wanted):
+            best = t
+    return best
+
+
+@compiled
+def fill_lookup(
+    coarse: Array,
+    address: Array,
+    begin: int,
+    variables: Array,
+    levels: Array,
+    leading: Array,
+    dense: Array,
+    leaves: Array,
+    shift: Array,
+    mask: Array,
+) -> int:
+    """Coarser bits and address of every pattern of a bit group, from `begin`; gives the number of addresses.
+
+    The last variable varies fastest, as in the order of the tuples.
+    """
+    low = shift[variables[0]]
+    width = np.uint64(0)
+    for v in variables:
+        low = min(low, shift[v])
+    for v in variables:
+        width |= mask[v] << (shift[v] - low)
+    for pattern in range(np.int64(width) + 1):
+        bits = np.uint64(0)
+        place = np.int64(0)
+        for i in range(len(variables)):
+            v = variables[i]
+            leaf = min(np.int64((np.uint64(pattern) >> (shift[v] - low)) & mask[v]), leaves[v] - 1)
+            bits |= np.uint64(leading[v, levels[i], leaf]) << shift[v]
+            place = place * (dense[v, levels[i], leaves[v] - 1] + 1) + dense[v, levels[i], leaf]
+        coarse[begin + pattern] = bits
+        address[begin + pattern] = place
+    cells = 1
+    for i in range(len(variables)):
+        v = variables[i]
+        cells *= dense[v, levels[i], leaves[v] - 1] + 1
+    return cells
 
 
 @compiled
@@ -28,24 +83,24 @@ def roll_direct(
     shift: Array,
     mask: Array,
     stride: Array,
-    domain: int,
+    labelled: bool,
+    out_keys: Array,
+    out_rows: Array,
     slot: Array,
     start: int,
 ) -> tuple[Array, Array, Array]:
-    """Class of each source tuple, a key and the rows of each class; classes are found by their address.
+    """Class of each source tuple (where wanted), a key and the rows of each class, found by their address.
 
-    `slot` is never cleared: entries below `start` are from earlier calls and count as empty.
+    `out_keys` and `out_rows` are room to write, as long as the source. `slot` is never cleared: entries below
+    `start` are from earlier calls and count as empty.
     """
     n = len(keys)
-    label = np.empty(n, np.int32)
-    room = min(n, domain)
-    out_keys = np.empty(room, np.uint64)
-    out_rows = np.empty(room, np.int64)
+    label = np.empty(n if labelled else 0, np.int32)
     groups = len(offset)
     found = 0
     for i in range(n):
         key = keys[i]
-        address = 0
+        address = np.int64(0)
         for g in range(groups):
             address += dense[offset[g] + np.int64((key >> shift[g]) & mask[g])] * stride[g]
         c = slot[address] - start
@@ -56,8 +111,25 @@ def roll_direct(
             out_rows[c] = 0
             found += 1
         out_rows[c] += rows[i]
-        label[i] = c
+        if labelled:
+            label[i] = c
     return label, out_keys[:found].copy(), out_rows[:found].copy()
+
+
+@inlined
+def _regions(keys: Array, dense: Array, offset: int, shift: Any, mask: Any, cells: int) -> tuple[Array, Array]:
+    """Where the slots of each address of the first bit group begin, and how many bits they have."""
+    begin = np.zeros(cells + 1, np.int64)
+    down = np.empty(cells, np.uint64)
+    for i in range(len(keys)):
+        begin[dense[offset + np.int64((keys[i] >> shift) & mask)] + 1] += 1
+    for r in range(cells):
+        bits = 2
+        while 1 << bits < 2 * begin[r + 1]:
+            bits += 1
+        down[r] = np.uint64(64 - bits)
+        begin[r + 1] = begin[r] + (1 << bits)
+    return begin, down
 
 
 @compiled
@@ -65,20 +137,26 @@ def roll_hash(
     keys: Array,
     rows: Array,
     leading: Array,
+    dense: Array,
     offset: Array,
     shift: Array,
     mask: Array,
-    bits: int,
+    cells: int,
+    labelled: bool,
+    out_keys: Array,
+    out_rows: Array,
     slot: Array,
     start: int,
 ) -> tuple[Array, Array, Array]:
-    """As `roll_direct`, by open addressing with 2**bits slots, for domains too wide to address."""
+    """As `roll_direct`, by open addressing, for domains too wide to address.
+
+    Each of the `cells` addresses of the first bit group has a region of slots of its own, at least twice its
+    tuples: tuples come ordered by their first variables, so the slots in use lie close together. Needs four slots
+    per tuple and four per cell.
+    """
     n = len(keys)
-    last = (1 << bits) - 1
-    down = np.uint64(64 - bits)
-    label = np.empty(n, np.int32)
-    out_keys = np.empty(n, np.uint64)
-    out_rows = np.empty(n, np.int64)
+    begin, down = _regions(keys, dense, offset[0], shift[0], mask[0], cells)
+    label = np.empty(n if labelled else 0, np.int32)
     groups = len(offset)
     found = 0
     for i in range(n):
@@ -86,11 +164,14 @@ def roll_hash(
         coarse = np.uint64(0)
         for g in range(groups):
             coarse |= leading[offset[g] + np.int64((key >> shift[g]) & mask[g])]
+        region = dense[offset[0] + np.int64((key >> shift[0]) & mask[0])]
         mixed = coarse ^ (coarse >> np.uint64(31))
-        at = np.int64((mixed * _GOLDEN) >> down)
+        at = begin[region] + np.int64((mixed * _GOLDEN) >> down[region])
         c = slot[at] - start
         while c >= 0 and out_keys[c] != coarse:
-            at = (at + 1) & last
+            at += 1
+            if at == begin[region + 1]:
+                at = begin[region]
             c = slot[at] - start
         if c < 0:
             c = found
@@ -99,7 +180,8 @@ def roll_hash(
             out_rows[c] = 0
             found += 1
         out_rows[c] += rows[i]
-        label[i] = c
+        if labelled:
+            label[i] = c
     return label, out_keys[:found].copy(), out_rows[:found].copy()
 
 
@@ -111,6 +193,8 @@ def roll_wide(
     leading: Array,
     levels: Array,
     bits: int,
+    out_keys: Array,
+    out_rows: Array,
     slot: Array,
     start: int,
 ) -> tuple[Array, Array, Array]:
@@ -119,8 +203,6 @@ def roll_wide(
     last = (1 << bits) - 1
     down = np.uint64(64 - bits)
     label = np.empty(n, np.int32)
-    out_keys = np.empty(n, np.uint64)
-    out_rows = np.empty(n, np.int64)
     width = codes.shape[1]
     found = 0
     for i in range(n):

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.kernels import rollup
 from celosia.solver._problem import SearchProblem
 
 Levels = tuple[int, ...]  # counted from the lowest allowed level of each variable
 _GROUP_BITS = 11
 _GROUP_CELLS = 2**20
 WORD = 64
+_FEWEST_SLOTS = 2**16
 _LAST_CLASS = 2**30  # slots are 32 bits wide: start again in time
 
 
@@ -48,15 +50,13 @@ def leaves_of(counts: NDArray[np.int64], maps: list[NDArray[np.int32]]) -> Leave
 
 
 def bit_groups(bits: list[int], depths: list[int]) -> list[list[int]]:
-    """Variables that share a lookup: widest first, each into the first group with room for it."""
+    """Variables that share a lookup: neighbours, so that addresses rise in the order of the tuples."""
     groups: list[list[int]] = []
-    for variable in sorted(range(len(bits)), key=lambda v: -bits[v]):
-        for group in groups:
-            together = [*group, variable]
-            width = sum(bits[v] for v in together)
-            if width <= _GROUP_BITS and math.prod(depths[v] for v in together) << width <= _GROUP_CELLS:
-                group.append(variable)
-                break
+    for variable in range(len(bits)):
+        together = [*groups[-1], variable] if groups else []
+        width = sum(bits[v] for v in together)
+        if together and width <= _GROUP_BITS and math.prod(depths[v] for v in together) << width <= _GROUP_CELLS:
+            groups[-1].append(variable)
         else:
             groups.append([variable])
     return groups
@@ -82,8 +82,11 @@ class Encoding:
         self.shift = self._places()
         self.codes = np.zeros((0, len(self.leaves)), np.int32)
         self.leading = self._padded([leaf.leading for leaf in self.leaves], np.int64)
+        self.dense = self._padded([leaf.dense for leaf in self.leaves], np.int64)
+        self.leaf_count = np.array([len(leaf.order) for leaf in self.leaves], np.int64)
         self.first_free = 1
         self._slots = np.zeros(0, np.int32)
+        self._out_keys, self._out_rows = np.empty(0, np.uint64), np.empty(0, np.int64)
         if not self.wide:
             self._make_lookups()
 
@@ -95,12 +98,16 @@ class Encoding:
             place += self.bits[variable]
         return shift
 
-    def slots(self, size: int) -> tuple[NDArray[np.int32], int]:
-        """At least so many slots for a roll-up, and the number below which an entry is empty."""
-        if len(self._slots) < size or self.first_free > _LAST_CLASS:
-            self._slots = np.zeros(max(size, len(self._slots)), np.int32)
+    def room(
+        self, entries: int, slots: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], int]:
+        """Room for the classes of a roll-up, its slots, and the number below which a slot is empty."""
+        if len(self._out_rows) < entries:
+            self._out_keys, self._out_rows = np.empty(entries, np.uint64), np.empty(entries, np.int64)
+        if len(self._slots) < slots or self.first_free > _LAST_CLASS:
+            self._slots = np.zeros(max(slots, len(self._slots), _FEWEST_SLOTS), np.int32)
             self.first_free = 1
-        return self._slots, self.first_free
+        return self._out_keys, self._out_rows, self._slots, self.first_free
 
     def _padded(self, parts: list[NDArray[Any]], kind: Any) -> NDArray[Any]:
         out = np.zeros((len(parts), max(map(len, parts)), max(part.shape[1] for part in parts)), kind)
@@ -139,29 +146,23 @@ class Encoding:
         offset = np.empty(len(self.groups), np.int64)
         stride = np.empty(len(self.groups), np.int64)
         domain = 1
-        for g, group in enumerate(self.groups):
-            wanted = tuple(levels[v] for v in group)
+        for g in reversed(range(len(self.groups))):
+            group = self.groups[g]
+            wanted = levels[group[0] : group[-1] + 1]
             place = self.filled[g].get(wanted) or self._fill(g, wanted)
             offset[g], stride[g] = place[0], min(domain, 2**62)
             domain *= place[1]
         return offset, stride, domain
 
+    def first_cells(self, levels: Levels) -> int:
+        """Addresses of the first bit group at a node whose lookups are filled."""
+        return self.filled[0][levels[: len(self.groups[0])]][1]
+
     def _fill(self, g: int, wanted: tuple[int, ...]) -> tuple[int, int]:
-        size = self.group_size[g]
-        begin = int(self.group_begin[g]) + size * len(self.filled[g])
-        pattern = np.arange(size, dtype=np.int64)
-        coarse = np.zeros(size, np.uint64)
-        address = np.zeros(size, np.int64)
-        cells = 1
-        first = int(self.shift[self.groups[g][0]])
-        for variable, level in zip(self.groups[g], wanted, strict=True):
-            leaf = self.leaves[variable]
-            local = int(self.shift[variable]) - first
-            at = np.minimum((pattern >> local) & int(self.mask[variable]), len(leaf.order) - 1)
-            coarse |= leaf.leading[level][at].astype(np.uint64) << self.shift[variable]
-            address += leaf.dense[level][at] * cells
-            cells *= int(leaf.dense[level][-1]) + 1
-        self.coarse[begin : begin + size] = coarse
-        self.address[begin : begin + size] = address
+        begin = int(self.group_begin[g]) + self.group_size[g] * len(self.filled[g])
+        variables = np.array(self.groups[g], np.int64)
+        where = (begin, variables, np.array(wanted, np.int64))
+        what = (self.leading, self.dense, self.leaf_count, self.shift, self.mask)
+        cells = rollup.fill_lookup(self.coarse, self.address, *where, *what)
         self.filled[g][wanted] = begin, cells
         return begin, cells

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.kernels import lattice
-from celosia.risk.criteria import AverageRisk, Classes, Criterion, Domain, Need, ValueCounts
+from celosia.risk.criteria import AverageRisk, Classes, Criterion, Domain, KAnonymity, Need, ValueCounts
 from celosia.solver._encoding import Encoding, Levels
 from celosia.solver._problem import SearchProblem
 from celosia.solver._scores import SCORES, Score, SuppressedScore, Totals
 from celosia.solver._source import domains_of, first_table
-from celosia.solver._tables import Pool, Table, roll
+from celosia.solver._tables import Pool, Stones, Table, roll
 
 Mask = NDArray[np.bool_]
 _BUDGET = 2_000_000  # entries kept in the pool beside as many as the first table has
@@ -38,6 +38,7 @@ class Evaluator:
         self.domains = domains_of(problem)
         first = first_table(problem, self.encoding, self.domains)
         self.pool = Pool(first, len(problem.names), _BUDGET + first.size)
+        self.stones = Stones(self.encoding)
         smallest = max((c.smallest_class for c in problem.criteria), default=1)
         kind: type[Score] = SuppressedScore if by_suppressed else SCORES[problem.objective.metric]
         self.score = kind(problem, self.encoding, smallest)
@@ -47,11 +48,19 @@ class Evaluator:
             key=lambda c: bool(c.variable),
         )
         self.together = [c for c in problem.criteria if c.need is Need.ALL_CLASSES or c.on_release]
+        only = problem.criteria[0] if len(problem.criteria) == 1 else None
+        self.only_k = only if isinstance(only, KAnonymity) else None
         self.checked = 0
 
     def table(self, levels: Levels) -> Table:
-        """The table of a node, made from the smallest finer one."""
+        """The table of a node, made from the smallest finer one, or over a stepping stone."""
         source = self.pool.smallest(levels)
+        stone = self.stones.wanted(levels, source.size)
+        if stone is not None:
+            below = self.pool.smallest(stone)
+            made = roll(below, stone, self.encoding, self.domains)
+            if self.pool.offer(stone, made, below) and made.size < source.size:
+                source = made
         table = roll(source, levels, self.encoding, self.domains)
         self.pool.offer(levels, table, source)
         return table
@@ -60,14 +69,20 @@ class Evaluator:
         """Evaluate a node."""
         self.checked += 1
         table = self.table(levels)
-        passes, lost, everywhere = self.judge(table)
-        figures = lattice.class_totals(table.rows, passes, lost, self.smallest)
-        totals = Totals(*figures)
-        if everywhere > totals.unavoidable:
-            totals = replace(totals, unavoidable=everywhere)
+        passes, totals = self.weigh(table)
         if totals.suppressed > self.allowed_rows:
             return Checked(levels, np.inf, totals)
         return Checked(levels, self.score.score(levels, table, passes, totals), totals)
+
+    def weigh(self, table: Table) -> tuple[Mask, Totals]:
+        """Classes that pass everything, and the sums over all."""
+        if self.only_k is not None:
+            sizes = table.rows if self.only_k.unit == "rows" or table.persons is None else table.persons.counted
+            passes, figures = lattice.totals_by_size(table.rows, sizes, self.only_k.k, self.smallest)
+            return passes, Totals(*figures)
+        passes, lost, everywhere = self.judge(table)
+        totals = Totals(*lattice.class_totals(table.rows, passes, lost, self.smallest))
+        return passes, totals if everywhere <= totals.unavoidable else replace(totals, unavoidable=everywhere)
 
     def judge(self, table: Table) -> tuple[Mask, NDArray[np.int64], int]:
         """Classes that pass everything, rows of each that are lost here and below, and rows lost over all."""

@@ -42,6 +42,7 @@ class Lattice:
         self.stride = np.concatenate([np.cumprod(self.depths[::-1])[::-1][1:], [1]]).astype(np.int64)
         self.bound = np.full(int(np.prod(self.depths)), -np.inf)
         self.tame = np.zeros(len(self.bound), bool)  # above a node that closed little: not worth going beyond to
+        self.closing = np.full((len(self.top), int(self.depths.max())), np.inf)
         self.kernels.raise_box(self.bound, self.bottom, self.top, self.stride, evaluator.score.terms(0))
 
     def levels(self, node: int) -> Levels:
@@ -58,8 +59,7 @@ class Lattice:
         at = np.array(found.levels, np.int64)
         totals, score = found.totals, self.evaluator.score
         if totals.unavoidable > self.evaluator.allowed_rows:
-            closing = np.full((len(at), int(self.depths.max())), np.inf)
-            self.kernels.raise_box(self.bound, self.bottom, at, self.stride, closing)
+            self.kernels.raise_box(self.bound, self.bottom, at, self.stride, self.closing)
         elif totals.unavoidable:
             self.kernels.raise_box(self.bound, self.bottom, at, self.stride, score.terms(totals.unavoidable))
         above = score.above(totals)
@@ -94,7 +94,7 @@ def walk(lattice: Lattice, watch: Watch) -> tuple[Best, bool]:
     reach = lattice.evaluator.score.reach
     beyond = 0.0
     while True:
-        node = lattice.kernels.least(lattice.bound)
+        node = int(lattice.bound.argmin())
         if lattice.bound[node] == np.inf or lattice.bound[node] > best.ceiling:
             return best, True
         if watch.out_of_time(lattice.evaluator.checked):

@@ -91,26 +91,20 @@ class LossScore(Score):
             self.base[variable, : len(part)] = part
         self.knots, self.costs, self.filled = _cheapest(behind, marginal, self.leaf_count)
 
-    def _spread(self, sums: NDArray[np.floating] | NDArray[np.int64]) -> Terms:
-        """Per-variable loss, transformed so that it adds up; sums are in leaves, variables first."""
-        extra = self.leaf_count - 1
-        shape = (-1,) + (1,) * (sums.ndim - 1)
-        loss = (sums - self.n) / np.maximum(self.n * extra, 1).reshape(shape)
-        loss = np.where((extra == 0).reshape(shape), 0.0, loss)
-        return (np.log1p(loss) if self.geometric else loss) * self.shares.reshape(shape)
+        self.nothing = np.zeros(self.base.shape)
+        self.shape = (self.n, self.leaf_count, self.shares, self.geometric)
 
     def terms(self, suppressed: int) -> Terms:
-        if suppressed == 0:
-            return self._spread(self.base)
-        return self._spread(self.base + lattice.cheapest_rows(self.knots, self.costs, self.filled, suppressed))
+        more = self.nothing
+        if suppressed:
+            more = lattice.cheapest_rows(self.knots, self.costs, self.filled, suppressed)
+        terms: Terms = lattice.loss_terms(self.base, more, *self.shape)
+        return terms
 
     def score(self, levels: Levels, table: Table, passes: Mask, totals: Totals) -> float:
-        sums = self.base[np.arange(len(levels)), levels]
-        if totals.suppressed:
-            head, tail = self._places(table, passes, levels)
-            sums = sums - lattice.suppressed_sums(*head, self.behind, *tail)
-            sums = sums + totals.suppressed * self.leaf_count
-        return float(self._spread(sums).sum())
+        head, tail = self._places(table, passes, levels)
+        less = lattice.suppressed_sums(*head, self.behind, *tail) if totals.suppressed else np.zeros_like(self.depths)
+        return float(lattice.loss_score(tail[0], self.base, less, totals.suppressed, *self.shape))
 
     def loss(self, score: float) -> float:
         return math.expm1(score) if self.geometric else score

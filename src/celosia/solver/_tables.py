@@ -19,6 +19,10 @@ from celosia.tuples import Persons
 
 Index = NDArray[np.int64]
 _ADDRESSED = 2**20  # codes addressed directly even by small tables
+_SMALL = 2_000  # entries that are cheaply read again and again
+_LARGE = 200_000  # entries beyond which a stepping stone costs more than it saves
+_PATIENCE = 2  # readings of a source before a stepping stone is made
+_SPARSE = 2  # addresses per tuple up to which large tables are addressed directly
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +104,23 @@ def _roll_counts(
 
 def _labels(source: Table, levels: Levels, encoding: Encoding) -> tuple[NDArray[np.int32], NDArray[np.uint64], Index]:
     n = len(source.keys)
+    labelled = source.persons is not None or len(source.values) > 0
     if encoding.wide:
-        bits = _slot_bits(n)
+        bits = max(n * 2 - 1, 16).bit_length()
         wanted = (encoding.codes, encoding.leading, np.array(levels, np.int64), bits)
-        found = rollup.roll_wide(source.keys, source.rows, *wanted, *encoding.slots(1 << bits))
+        found = rollup.roll_wide(source.keys, source.rows, *wanted, *encoding.room(n, 1 << bits))
     else:
         offset, stride, domain = encoding.lookups(levels)
         places = (offset, encoding.group_shift, encoding.group_mask)
-        if domain <= max(_ADDRESSED, 2 * n):
-            slots = encoding.slots(domain)
-            where = (encoding.address, *places, stride, domain, *slots)
+        if domain <= max(_ADDRESSED, _SPARSE * n):
+            where = (encoding.address, *places, stride, labelled, *encoding.room(n, domain))
             found = rollup.roll_direct(source.keys, source.rows, *where)
         else:
-            bits = _slot_bits(n)
-            slots = encoding.slots(1 << bits)
-            found = rollup.roll_hash(source.keys, source.rows, encoding.coarse, *places, bits, *slots)
+            cells = encoding.first_cells(levels)
+            lookups = (encoding.coarse, encoding.address, *places, cells, labelled)
+            found = rollup.roll_hash(source.keys, source.rows, *lookups, *encoding.room(n, 4 * (n + cells)))
     encoding.first_free += len(found[1])
     return found
-
-
-def _slot_bits(entries: int) -> int:
-    return max(entries * 2 - 1, 16).bit_length()
 
 
 class Pool:
@@ -129,24 +129,21 @@ class Pool:
     def __init__(self, first: Table, variables: int, budget: int) -> None:
         self._first = first
         self._tables: list[Table] = []
-        self._levels = np.zeros((64, variables), np.int16)
+        self._levels = np.zeros((64, variables), np.int64)
         self._sizes = np.zeros(64, np.int64)
         self._budget = budget
 
     def smallest(self, levels: Levels) -> Table:
         """The smallest table of a finer node."""
         many = len(self._tables)
-        if many == 0:
-            return self._first
-        finer = np.all(self._levels[:many] <= np.array(levels, np.int16), axis=1)
-        at = int(np.argmin(np.where(finer, self._sizes[:many], np.iinfo(np.int64).max)))
-        return self._tables[at] if finer[at] and self._sizes[at] < self._first.size else self._first
+        at = rollup.smallest_source(self._levels, self._sizes, many, np.array(levels, np.int64))
+        return self._tables[at] if at >= 0 and self._sizes[at] < self._first.size else self._first
 
-    def offer(self, levels: Levels, table: Table, source: Table) -> None:
-        """Keep a table that shrank by a quarter or more; the largest make room."""
+    def offer(self, levels: Levels, table: Table, source: Table) -> bool:
+        """Keep a table that shrank by a quarter or more (then true); the largest make room."""
         size = table.size
         if 4 * size > 3 * source.size or size > self._budget // 2:
-            return
+            return False
         while self._tables and self._sizes[: len(self._tables)].sum() + size > self._budget:
             self._drop(int(np.argmax(self._sizes[: len(self._tables)])))
         at = len(self._tables)
@@ -155,9 +152,48 @@ class Pool:
             self._sizes = np.concatenate([self._sizes, np.zeros_like(self._sizes)])
         self._tables.append(table)
         self._levels[at], self._sizes[at] = levels, size
+        return True
 
     def _drop(self, at: int) -> None:
         last = len(self._tables) - 1
         self._tables[at] = self._tables[last]
         self._levels[at], self._sizes[at] = self._levels[last], self._sizes[last]
         self._tables.pop()
+
+
+class Stones:
+    """When to make a table between the sources and the nodes that are asked for.
+
+    A stone generalises some variables as the node does, those with most values first, and leaves the others as
+    they are: many nodes lie above it. It is made once the nodes above it have cost a few readings of their source.
+    """
+
+    def __init__(self, encoding: Encoding) -> None:
+        self._order = sorted(range(len(encoding.leaves)), key=lambda v: -_spread(encoding.leaves[v].rows))
+        self._spent: dict[Levels, int] = {}
+
+    def wanted(self, levels: Levels, size: int) -> Levels | None:
+        """The stone to make before this node is rolled up from a source of some size."""
+        if not _SMALL <= size <= _LARGE:
+            return None
+        found = None
+        stone = [0] * len(levels)
+        for variable in self._order[:-1]:
+            if levels[variable] == 0:
+                continue
+            stone[variable] = levels[variable]
+            key = tuple(stone)
+            spent = self._spent.get(key, 0)
+            if spent < 0:
+                continue
+            self._spent[key] = spent + size
+            if found is None and spent >= _PATIENCE * size:
+                found = key
+        if found is not None:
+            self._spent[found] = -1
+        return None if found == levels else found
+
+
+def _spread(rows: Index) -> float:
+    """The number of equally common values that would collide as often."""
+    return float(rows.sum()) ** 2 / max(float((rows.astype(float) ** 2).sum()), 1.0)

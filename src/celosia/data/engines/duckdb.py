@@ -15,7 +15,7 @@ import duckdb
 import ibis
 import pyarrow as pa
 
-from celosia.data.engines._base import Expression, arrow_schema, guarded
+from celosia.data.engines._base import Expression, arrow_schema, guarded, unbound
 
 _FAULTS = (duckdb.Error,)
 
@@ -38,7 +38,6 @@ class DuckDBEngine:
             config["threads"] = threads
         with guarded(self.name, _FAULTS, str(self._spill)):
             self.connection = duckdb.connect(":memory:", config=config)
-        self._backend = ibis.duckdb.from_connection(self.connection)
         self._numbers = itertools.count()
 
     def parquet(self, path: Path) -> Expression:
@@ -48,7 +47,8 @@ class DuckDBEngine:
         with guarded(self.name, _FAULTS):
             # A plain view in the private in-memory database: a temporary one is unknown to other cursors.
             self.connection.execute(f"CREATE VIEW {name} AS FROM read_parquet('{quoted}')")
-            return self._backend.table(name)
+            schema = self.connection.execute(f"FROM {name} LIMIT 0").to_arrow_table().schema
+        return unbound([(field.name, field.type) for field in schema], name)
 
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
@@ -57,18 +57,18 @@ class DuckDBEngine:
             self.connection.register(f"{name}_arrow", table)
             self.connection.execute(f"CREATE TABLE {name} AS FROM {name}_arrow")
             self.connection.unregister(f"{name}_arrow")
-            return self._backend.table(name)
+        return unbound([(field.name, field.type) for field in table.schema], name)
 
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
-        query = self._backend.compile(expression)
+        query = _query(expression)
         with guarded(self.name, _FAULTS, str(self._spill)):
             result = self.connection.execute(query).to_arrow_table()
         return result.cast(arrow_schema(expression))
 
     def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """The result in batches, in the order of the expression."""
-        query = self._backend.compile(expression)
+        query = _query(expression)
         with guarded(self.name, _FAULTS, str(self._spill)):
             # A cursor of its own, so that a batch being read does not end when another query starts.
             reader = self.connection.cursor().execute(query).to_arrow_reader(batch_rows)
@@ -86,3 +86,8 @@ class DuckDBEngine:
 
     def _fresh_name(self) -> str:
         return f"celosia_{next(self._numbers)}"
+
+
+def _query(expression: Expression) -> str:
+    """The expression as SQL: Ibis only compiles, so that its own DuckDB backend (and pandas) stay unloaded."""
+    return str(ibis.to_sql(expression, dialect="duckdb"))
