@@ -139,6 +139,26 @@ def recoded_rows_come_in_the_order_of_what_is_published(table: Table, plain: Pla
     assert streamed(published.ordered_batches()) == by_rank
 
 
+def masked_and_dropped_tuples_take_other_columns_and_rows_along(table: Table, plain: Plain) -> None:
+    name, other = plain.names[0], plain.names[-1]
+    tuples = table.tuples([name])
+    even = np.arange(len(tuples.rows)) % 2 == 0
+    hidden = {value for value, marked in zip(tuples.vocabularies[0], even, strict=True) if marked}
+    masks = {} if name == other else {other: even}
+    kept = table.recode(tuples, [tuples.codes[:, 0]], tuples.vocabularies, masks)
+    starred = [(*row[:-1], "*") if row[0] in hidden and masks else row for row in plain.rows]
+    assert sorted(streamed(kept.batches())) == sorted(starred)
+    dropped = table.recode(tuples, [tuples.codes[:, 0]], tuples.vocabularies, None, even)
+    assert sorted(streamed(dropped.batches())) == sorted(row for row in plain.rows if row[0] not in hidden)
+
+
+def columns_that_come_along_stand_last_and_do_not_order(table: Table, plain: Plain) -> None:
+    first, other = plain.names[0], plain.names[-1]
+    found = streamed(table.ordered_batches([first], along=[other]))
+    assert [row[0] for row in found] == sorted(plain.column(first))
+    assert sorted(found) == sorted((row[0], row[-1]) for row in plain.rows)
+
+
 def numbers_are_read_and_the_rest_is_counted(table: Table, plain: Plain) -> None:
     column = plain.column(plain.names[0])
     found = table.numbers(plain.names[0], unknown=["99999"])
@@ -168,12 +188,15 @@ LAWS: tuple[Law, ...] = (
     mapped_values_are_replaced_and_others_stay,
     rows_are_ordered_by_code_point,
     recoded_rows_come_in_the_order_of_what_is_published,
+    masked_and_dropped_tuples_take_other_columns_and_rows_along,
+    columns_that_come_along_stand_last_and_do_not_order,
     numbers_are_read_and_the_rest_is_counted,
 )
 SPARK_LAWS = (  # a query there takes half a second whatever its size: those that meet every kind of query
     incidence_is_numbered_in_the_order_of_the_key,
     rows_with_a_value_are_found,
     recoded_rows_come_in_the_order_of_what_is_published,
+    masked_and_dropped_tuples_take_other_columns_and_rows_along,
     a_sample_of_frequencies_is_spread_and_holds_masked_and_frequent_values,
 )
 NUMBERS = {"05302", "5302", "5302 ", " 5302", "1e3", "-0", "1.5", "0", "00"}

@@ -75,6 +75,8 @@ def _roll_up_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     room = (_words(0, 0), _longs(0, 0), np.zeros(64, np.int32), 1)
     yield rollup.roll_hash, (keys, rows, _words(0, 0), address, *places, 1, True, *room)
     yield rollup.roll_wide, (keys, rows, codes, leading, _longs(0), 5, *room[:2], np.zeros(64, np.int32), 1)
+    yield rollup.count_codes, (codes, rows, _longs(0, 1))
+    yield rollup.pack_keys, (codes, _longs(0), _longs(0, 1), _words(0))
     yield rollup.smallest_source, (_longs(0)[None, :], _longs(1), 1, _longs(0))
     yield rollup.roll_values, (label, 1, *lists, 1, np.empty(0, np.int32))
     yield rollup.roll_sets, (label, 1, keys)

@@ -196,22 +196,34 @@ def _group_counts(
 def _rows_too_far(
     held: Array, touched: Array, filled: Array, absent: Array, reference: Array, total: int, size: int, share: float
 ) -> int:
-    """Rows of a class beyond its largest part that can still be close enough to the reference."""
-    low, high = 0, size - 1
-    while low < high:
-        part = (low + high + 1) // 2
+    """Rows of a class beyond its largest part that can still be close enough to the reference.
+
+    A part is too far while what the reference has and the class has not exceeds share·part. The excess is convex in
+    the part, so nowhere below its tangents: steps down the tangents from the whole class never go too far.
+    """
+    part = float(size)
+    while True:
         scale = part / total
         missing = 0.0
+        slope = -share
         for p in range(len(filled)):
-            missing += absent[p] * scale
+            wanted = float(absent[p])
+            there = 0
             for i in range(filled[p]):
                 g = touched[p, i]
-                missing += max(0.0, reference[p, g] * scale - held[p, g])
-        if missing <= share * part:
-            low = part
-        else:
-            high = part - 1
-    return size - low
+                if reference[p, g] * scale > held[p, g]:
+                    wanted += reference[p, g]
+                    there += held[p, g]
+            missing += wanted * scale - there
+            slope += wanted / total
+        excess = missing - share * part
+        if excess <= 1e-9 * size or slope <= 0.0:
+            break
+        part -= excess / slope
+        if excess < 0.5 * slope or part <= 0.0:
+            break
+    largest = max(0, int(np.floor(part + 1e-6 * (size + 1))))  # rounding may not cost a row that could be kept
+    return max(size - largest, 1)
 
 
 @compiled

@@ -16,7 +16,30 @@ import numpy as np
 from celosia.kernels._jit import compiled, inlined
 
 Array = Any
+_DENSE = 4  # cells of a full table per entry up to which it is worth filling
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@compiled
+def count_codes(codes: Array, rows: Array, begin: Array) -> Array:
+    """Rows of each code of each column, one column after the other from `begin`."""
+    out = np.zeros(begin[-1], np.int64)
+    for i in range(len(codes)):
+        for v in range(codes.shape[1]):
+            out[begin[v] + codes[i, v]] += rows[i]
+    return out
+
+
+@compiled
+def pack_keys(codes: Array, leaf: Array, begin: Array, shift: Array) -> Array:
+    """One word per tuple: the leaf of each code, shifted to its place."""
+    out = np.empty(len(codes), np.uint64)
+    for i in range(len(codes)):
+        key = np.uint64(0)
+        for v in range(codes.shape[1]):
+            key |= np.uint64(leaf[begin[v] + codes[i, v]]) << shift[v]
+        out[i] = key
+    return out
 
 
 @compiled
@@ -233,6 +256,31 @@ def roll_wide(
     return label, out_keys[:found].copy(), out_rows[:found].copy()
 
 
+@inlined
+def _roll_values_densely(
+    label: Array, classes: int, offsets: Array, values: Array, counts: Array, n_values: int
+) -> tuple[Array, Array, Array]:
+    """Add up in a full table of classes by values, then list what is there."""
+    held = np.zeros((classes, n_values), np.int64)
+    for i in range(len(label)):
+        mine = held[label[i]]
+        for e in range(offsets[i], offsets[i + 1]):
+            mine[values[e]] += counts[e]
+    room = min(len(values), classes * n_values)
+    out_offsets = np.zeros(classes + 1, np.int64)
+    out_values = np.empty(room, np.int32)
+    out_counts = np.empty(room, np.int64)
+    found = 0
+    for c in range(classes):
+        for value in range(n_values):
+            if held[c, value] > 0:
+                out_values[found] = value
+                out_counts[found] = held[c, value]
+                found += 1
+        out_offsets[c + 1] = found
+    return out_offsets, out_values[:found].copy(), out_counts[:found].copy()
+
+
 @compiled
 def roll_values(
     label: Array, classes: int, offsets: Array, values: Array, counts: Array, n_values: int, where: Array
@@ -241,6 +289,8 @@ def roll_values(
 
     `where`, when as long as `values`, receives for each source entry the entry it went to.
     """
+    if len(where) == 0 and classes * n_values <= _DENSE * len(values):
+        return _roll_values_densely(label, classes, offsets, values, counts, n_values)
     start = np.zeros(classes + 1, np.int64)
     for i in range(len(label)):
         start[label[i] + 1] += 1

@@ -18,7 +18,7 @@ from celosia.kernels import rollup
 from celosia.solver._problem import SearchProblem
 
 Levels = tuple[int, ...]  # counted from the lowest allowed level of each variable
-_GROUP_BITS = 11
+_GROUP_BITS = 12
 _GROUP_CELLS = 2**20
 WORD = 64
 _FEWEST_SLOTS = 2**16
@@ -66,13 +66,16 @@ class Encoding:
     """Packed keys of a problem's tuples and its lookups."""
 
     def __init__(self, problem: SearchProblem) -> None:
-        rows = problem.quasi.rows.astype(float)  # whole numbers below 2**53: their sums are exact
+        quasi = problem.quasi
+        self.begin = np.concatenate([[0], np.cumsum(quasi.sizes)]).astype(np.int64)
+        counts = rollup.count_codes(np.ascontiguousarray(quasi.codes), quasi.rows.astype(np.int64, copy=False), self.begin)
+        ranges = zip(problem.names, problem.lowest, problem.highest, strict=True)
         self.leaves = [
             leaves_of(
-                np.bincount(problem.quasi.codes[:, column], rows, problem.quasi.sizes[column]).astype(np.int64),
+                counts[self.begin[column] : self.begin[column + 1]],
                 list(problem.hierarchies[name].maps[low : high + 1]),
             )
-            for column, (name, low, high) in enumerate(zip(problem.names, problem.lowest, problem.highest, strict=True))
+            for column, (name, low, high) in enumerate(ranges)
         ]
         self.depths = np.array([len(leaf.leading) for leaf in self.leaves], np.int64)
         self.bits = [max(len(leaf.order) - 1, 0).bit_length() for leaf in self.leaves]
@@ -125,9 +128,8 @@ class Encoding:
             ranked = [leaf.rank[codes[:, column]] for column, leaf in enumerate(self.leaves)]
             self.codes = np.stack(ranked, axis=1).astype(np.int32)
             return np.arange(len(codes), dtype=np.uint64)
-        key = np.zeros(len(codes), np.uint64)
-        for column, leaf in enumerate(self.leaves):
-            key |= leaf.rank[codes[:, column]].astype(np.uint64) << self.shift[column]
+        leaf = np.concatenate([leaf.rank for leaf in self.leaves])
+        key: NDArray[np.uint64] = rollup.pack_keys(np.ascontiguousarray(codes), leaf, self.begin, self.shift)
         return key
 
     def _make_lookups(self) -> None:

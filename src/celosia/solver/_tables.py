@@ -18,11 +18,11 @@ from celosia.solver._encoding import Encoding, Levels
 from celosia.tuples import Persons
 
 Index = NDArray[np.int64]
-_ADDRESSED = 2**20  # codes addressed directly even by small tables
+_ADDRESSED = 2**18  # codes addressed directly even by small tables
 _SMALL = 2_000  # entries that are cheaply read again and again
 _LARGE = 200_000  # entries beyond which a stepping stone costs more than it saves
 _PATIENCE = 2  # readings of a source before a stepping stone is made
-_SPARSE = 2  # addresses per tuple up to which large tables are addressed directly
+_SPARSE = 8  # addresses per tuple up to which large tables are addressed directly
 
 
 @dataclass(frozen=True, slots=True)
