@@ -104,6 +104,10 @@ def _all_commands(group):
         (["init", "FILE", "--protocol", "otro"], 2),
         (["init", "FILE", "--protocol", "mel"], 2),
         (["profile", "FILE", "--rare", "0"], 2),
+        (["profile", "FILE", "--encoding", "utf-16"], 2),
+        (["profile", "FILE", "--encoding", "idna"], 2),
+        (["profile", "FILE", "--quote", "ab"], 2),
+        (["init", "."], 2),
     ],
 )
 @pytest.mark.parametrize("language", ["es", "en"])
@@ -141,3 +145,103 @@ def test_our_own_fault_says_where_and_never_what(monkeypatch, table_1, capsys):
 def test_no_progress_bar_where_nobody_watches(table_1, capsys):
     assert main(["suggest", str(table_1)]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_repeated_headers_are_renamed_when_asked_and_a_tabulator_is_typed_in_words(tmp_path, capsys):
+    path = tmp_path / "repetidas.tsv"
+    path.write_text("sexo\tedad\tsexo\n" + "F\t30\tM\n" * 9)
+    assert main(["profile", str(path), "--delimiter", "\\t"]) == 2
+    assert "--rename-duplicates" in capsys.readouterr().err
+    assert main(["profile", str(path), "--delimiter", "\\t", "--rename-duplicates", "--json"]) == 0
+    assert [v["name"] for v in json.loads(capsys.readouterr().out)["variables"]] == ["sexo", "edad", "sexo_2"]
+
+
+def test_a_value_that_few_rows_hold_is_counted_and_never_shown(tmp_path, capsys):
+    path = tmp_path / "personas.csv"
+    path.write_text("sexo,comuna\n" + "F,Lota\nM,Lebu\n" * 9 + "F,Plantada\n" * 3)
+    for shown in ([], ["--json"]):
+        assert main(["profile", str(path), "--into", str(tmp_path / "out"), *shown]) == 0
+        out = capsys.readouterr().out
+        assert "Plantada" not in out
+        assert shown or "Lota" in out
+    assert not any("Plantada" in saved.read_text("utf-8") for saved in (tmp_path / "out").iterdir())
+    comuna = json.loads((tmp_path / "out" / "profile.json").read_text("utf-8"))["variables"][1]
+    assert comuna["other_rows"] == 3
+    assert {category["value"] for category in comuna["categories"]} == {"Lota", "Lebu"}
+
+
+@pytest.fixture
+def project(table_1, tmp_path, capsys) -> Path:
+    folder = tmp_path / "proyecto"
+    assert main(["init", str(table_1), "--into", str(folder), "--protocol", "minsal"]) == 0
+    said = capsys.readouterr().out
+    assert "celosia dictionary purpose" in said
+    assert "celosia plan" in said
+    return folder
+
+
+def done(arguments: list[str], capsys) -> dict:
+    assert main([*arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert (report.pop("format"), err) == ("celosia/done/1", "")
+    return report
+
+
+def test_verbs_without_a_report_of_their_own_say_what_they_did_in_json(project, tmp_path, capsys):
+    book, levels = str(tmp_path / "diccionario.csv"), str(tmp_path / "sexo.csv")
+    assert done(["dictionary", "export", str(project), book], capsys) == {
+        "what": "dictionary-export", "file": book, "variables": 8,
+    }  # fmt: skip
+    assert done(["dictionary", "import", str(project), book], capsys) == {"what": "dictionary-import", "changed": 0}
+    purpose = ["dictionary", "purpose", str(project), "--variables", "Sexo,Edad", "--purpose", "estudio"]
+    assert done(purpose, capsys) == {"what": "dictionary-purpose", "changed": 2}
+    assert done(["hierarchy", "export", str(project), "Sexo", levels], capsys) == {
+        "what": "hierarchy-export", "variable": "Sexo", "file": levels, "values": 1,
+    }  # fmt: skip
+    assert done(["hierarchy", "import", str(project), "Sexo", levels, "--list-gaps"], capsys) == {
+        "what": "hierarchy-gaps", "variable": "Sexo", "values": [],
+    }  # fmt: skip
+    assert done(["hierarchy", "import", str(project), "Sexo", levels], capsys)["what"] == "hierarchy-import"
+
+
+def test_the_demonstration_can_be_told_in_json_alone(tmp_path, capsys):
+    main(["demo", "--into", str(tmp_path / "demo"), "--rows", "400", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert (report["format"], report["what"], report["rows"]) == ("celosia/done/1", "demo", 400)
+
+
+def test_a_proposed_hierarchy_is_called_so(project, capsys):
+    assert main(["hierarchy", "show", str(project), "Sexo", "--lang", "es"]) == 0
+    assert "(propuesta)" in capsys.readouterr().out
+
+
+def test_no_help_mixes_languages():
+    import click
+
+    english = ("INTEGER RANGE", "FLOAT", "PATH", "[x", "<=", "default:")
+    for command in _all_commands(build_cli("es")):
+        told = command.get_help(click.Context(command, info_name=command.name))
+        assert not [word for word in english if word in told], command.name
+
+
+def test_a_number_outside_its_range_is_answered_in_words(project, capsys):
+    assert main(["plan", str(project), "--k", "0", "--lang", "es"]) == 2
+    assert "1 o más" in capsys.readouterr().err
+
+
+def test_a_k_below_the_protocol_is_refused_with_its_name(project, capsys):
+    main(["dictionary", "purpose", str(project), "--variables", "Sexo,Edad,Diagnóstico 1", "--purpose", "estudio"])
+    capsys.readouterr()
+    assert main(["plan", str(project), "--k", "1", "--lang", "es"]) == 1
+    said = capsys.readouterr().err
+    assert "MINSAL" in said
+    assert "k = 2" in said
+
+
+def test_the_loss_is_named_in_words(project, capsys):
+    main(["dictionary", "purpose", str(project), "--variables", "Sexo,Edad,Diagnóstico 1", "--purpose", "estudio"])
+    assert main(["plan", str(project), "--lang", "es"]) == 0
+    said = capsys.readouterr().out
+    assert "media geométrica" in said
+    assert "geometric)" not in said

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import ValueOutOfRange
+from celosia.errors import CriterionIncomplete, ValueOutOfRange
 from celosia.hierarchy import CompiledHierarchy
 from celosia.risk.criteria import CRITERIA, Classes, Criterion, Domain, Merging, ValueCounts, criterion_from
 from criteria.slow_criteria import REFERENCES, average_risk
@@ -160,7 +160,6 @@ def test_every_criterion_has_a_slow_reference_and_a_name_of_its_own() -> None:
         {"criterion": "k", "k": 0},
         {"criterion": "k", "k": 2.5},
         {"criterion": "k", "k": True},
-        {"criterion": "k"},
         {"criterion": "k", "k": 5, "other": 1},
         {"criterion": "k", "k": 5, "unit": "houses"},
         {"criterion": "no such"},
@@ -180,6 +179,11 @@ def test_a_parameter_out_of_range_is_refused(data) -> None:
     with pytest.raises(ValueOutOfRange) as refused:
         criterion_from(data)
     assert str(refused.value)
+
+
+def test_a_missing_parameter_is_named() -> None:
+    with pytest.raises(CriterionIncomplete, match="«k»"):
+        criterion_from({"criterion": "k"})
 
 
 def rows_of(*values: str) -> Rows:

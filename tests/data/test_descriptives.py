@@ -63,6 +63,12 @@ def test_relative_frequencies_and_the_missing_share_sum_to_one(cells):
     assert sum(category.share for category in listed) + missing == pytest.approx(1.0)
 
 
+@given(st.lists(st.sampled_from(["a", "b", "", "*", "c"]), min_size=1, max_size=50), st.integers(0, 10))
+def test_a_category_that_few_rows_hold_is_never_listed(cells, few):
+    listed = descriptives.categories(frequencies_of(cells), len(cells), at_most=10, above=few)
+    assert {c.value: c.rows for c in listed} == {v: cells.count(v) for v in set(cells) - {""} if cells.count(v) > few}
+
+
 @pytest.mark.requirement("P19")
 def test_rare_values_are_those_held_by_few_rows_and_never_missing_or_masked():
     rare = descriptives.rare_values(frequencies_of(["a"] * 5 + ["b"] * 2 + ["c", "", "*"]), 2)

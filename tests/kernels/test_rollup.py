@@ -25,17 +25,19 @@ def places() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def rolled(way: str, keys: np.ndarray, rows: np.ndarray, slot: np.ndarray, start: int) -> tuple:
     """One roll-up by each of the kernels."""
+    room = np.empty(len(keys), np.uint64), np.empty(len(keys), np.int64)
     if way == "direct":
         address = np.concatenate(DENSE).astype(np.int32)
-        return rollup.roll_direct(keys, rows, address, *places(), np.array([1, 3]), 12, slot, start)
+        return rollup.roll_direct(keys, rows, address, *places(), np.array([1, 3]), True, *room, slot, start)
     if way == "hash":
         leading = np.concatenate([COARSE[0], COARSE[1] << 3]).astype(np.uint64)
-        return rollup.roll_hash(keys, rows, leading, *places(), 11, slot, start)
+        address = np.concatenate(DENSE).astype(np.int32)
+        return rollup.roll_hash(keys, rows, leading, address, *places(), 3, True, *room, slot, start)
     codes = np.stack([keys & np.uint64(7), keys >> np.uint64(3)], axis=1).astype(np.int32)
     leading = np.zeros((2, 1, 16), np.int64)
     leading[0, 0, :8], leading[1, 0] = COARSE
     numbers = np.arange(len(keys), dtype=np.uint64)
-    return rollup.roll_wide(numbers, rows, codes, leading, np.zeros(2, np.int64), 11, slot, start)
+    return rollup.roll_wide(numbers, rows, codes, leading, np.zeros(2, np.int64), 11, *room, slot, start)
 
 
 @pytest.mark.parametrize("way", ["direct", "hash", "wide"])
@@ -58,13 +60,14 @@ def test_slots_left_by_an_earlier_call_count_as_empty(way: str) -> None:
     assert sorted(once[2]) == sorted(again[2])
 
 
-def test_value_counts_are_those_of_plain_counting() -> None:
+@pytest.mark.parametrize("followed", [True, False], ids=["followed", "densely"])
+def test_value_counts_are_those_of_plain_counting(followed: bool) -> None:
     rng = np.random.default_rng(4)
     label = rng.integers(0, 7, 60).astype(np.int32)
     offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 5, 60))])
     values = rng.integers(0, 9, offsets[-1]).astype(np.int32)
     counts = rng.integers(1, 4, offsets[-1])
-    where = np.empty(len(values), np.int32)
+    where = np.empty(len(values) if followed else 0, np.int32)
     out_offsets, out_values, out_counts = rollup.roll_values(label, 7, offsets, values, counts, 9, where)
     owner = np.repeat(label, np.diff(offsets))
     for c in range(7):
@@ -73,7 +76,44 @@ def test_value_counts_are_those_of_plain_counting() -> None:
         found = np.zeros(9)
         found[out_values[mine]] = out_counts[mine]
         assert np.array_equal(found, expected)
-    assert np.array_equal(out_values[where], values)
+    if followed:
+        assert np.array_equal(out_values[where], values)
+
+
+def test_keys_hold_the_leaf_of_each_code() -> None:
+    codes = np.array([[0, 2], [1, 0], [1, 1]], np.int32)
+    leaf, begin = np.array([1, 0, 5, 6, 7]), np.array([0, 2, 5])
+    keys = rollup.pack_keys(codes, leaf, begin, np.array([3, 0], np.uint64))
+    assert keys.tolist() == [(1 << 3) + 7, 5, 6]
+    assert rollup.count_codes(codes, np.array([4, 2, 1]), begin).tolist() == [4, 3, 2, 1, 4]
+
+
+def test_a_lookup_gives_the_first_leaf_and_the_address_of_each_pattern() -> None:
+    leading, dense = np.zeros((2, 1, 16), np.int64), np.zeros((2, 1, 16), np.int64)
+    leading[0, 0, :8], leading[1, 0] = COARSE
+    dense[0, 0, :8], dense[1, 0] = DENSE
+    coarse, address = np.empty(128, np.uint64), np.empty(128, np.int32)
+    shift, mask = np.array([0, 3], np.uint64), np.array([7, 15], np.uint64)
+    one, levels = np.array([0, 1]), np.zeros(2, np.int64)
+    cells = rollup.fill_lookup(coarse, address, 0, one, levels, leading, dense, np.array([8, 16]), shift, mask)
+    pattern = np.arange(128)
+    assert cells == 12
+    assert np.array_equal(coarse, COARSE[0][pattern & 7] | COARSE[1][pattern >> 3] << 3)
+    assert np.array_equal(address, DENSE[0][pattern & 7] * 4 + DENSE[1][pattern >> 3])
+
+
+def test_the_smallest_source_is_nowhere_above_the_node() -> None:
+    levels, sizes = np.array([[0, 0], [1, 0], [0, 2], [1, 1]]), np.array([9, 4, 1, 3])
+    chosen = [rollup.smallest_source(levels, sizes, 4, np.array(node)) for node in ([0, 0], [1, 1], [0, 1], [2, 2])]
+    assert chosen == [0, 3, 0, 2]
+    assert rollup.smallest_source(levels, sizes, 0, np.array([2, 2])) == -1
+
+
+def test_totals_by_size_are_those_of_classes_lost_entirely() -> None:
+    rows = np.random.default_rng(5).integers(1, 9, 50)
+    passes, totals = lattice.totals_by_size(rows, rows - 1, 4, 5)
+    assert np.array_equal(passes, rows > 4)
+    assert totals == lattice.class_totals(rows, passes, np.where(passes, 0, rows), 5)
 
 
 def test_a_product_of_wide_numbers_is_compared_exactly() -> None:

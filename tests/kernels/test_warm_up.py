@@ -8,7 +8,7 @@ from celosia import kernels
 from celosia.solver import search
 from solver.random_problems import problems
 
-SEARCH = {f"celosia.kernels.{name}" for name in ("rollup", "judge", "lattice")}
+SEARCH = {f"celosia.kernels.{name}" for name in ("rollup", "judge", "lattice", "peel")}
 
 
 def compiled_signatures() -> int:

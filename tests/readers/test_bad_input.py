@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import resource
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,6 +50,13 @@ BAD = [
         errors.WrongEncoding,
         {"line": 2},
         id="wrong encoding",
+    ),
+    pytest.param(
+        f"id,nombre\n1,{NAME} Ñ\n".encode("latin-1"),
+        {"encoding": "utf-16"},
+        errors.WrongEncoding,
+        {"encoding": "utf-16", "line": 1},
+        id="UTF-16 without its mark",
     ),
     pytest.param(
         f"id,nombre\n1,Ñandú\n2,{NAME} ".encode() + b"\xd1\n",
@@ -93,6 +102,13 @@ BAD = [
         errors.DuplicateHeader,
         {"variable": "rut", "positions": "1, 3"},
         id="duplicate headers",
+    ),
+    pytest.param(
+        f"sexo,edad,sexo\n{NAME},x,y\n".encode(),
+        {},
+        errors.GuessedDuplicateHeader,
+        {"positions": "1, 3"},
+        id="duplicate headers, if it is one",
     ),
     pytest.param(
         f"{NAME},1-9,1-9\nx,y,z\n".encode(),
@@ -160,7 +176,38 @@ def test_a_file_that_is_not_there_or_is_a_folder_is_said(
 ) -> None:
     refused(errors.FileMissing, lambda: ingest(tmp_path / "no.csv", folder / "w"), caplog, folder)
     refused(errors.FileMissing, lambda: sniff(tmp_path / "no.csv"), caplog, folder)
-    refused(errors.FileUnreadable, lambda: ingest(tmp_path, folder / "w"), caplog, folder)
+    refused(errors.FolderGiven, lambda: ingest(tmp_path, folder / "w"), caplog, folder)
+    refused(errors.FolderGiven, lambda: sniff(tmp_path), caplog, folder)
+
+
+def workbook_bytes() -> bytes:
+    """The start of a zip file that was cut off."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("xl/workbook.xml", NAME * 999)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("p.parquet", f"id,nombre\n1,{NAME}\n".encode(), errors.MisnamedFile),
+        ("p.xls", f"id\tnombre\n1\t{NAME}\n".encode("utf-16"), errors.MisnamedFile),
+        ("p.sav", b"PAR1" + NAME.encode(), errors.MisnamedFile),
+        ("p.xls", workbook_bytes(), errors.MisnamedFile),
+        ("p.db", f"id,nombre\n1,{NAME}\n".encode(), errors.MisnamedFile),
+        ("p.xls", f"<html><table>{NAME}".encode(), errors.UnsupportedFile),
+        ("p.xlsx", workbook_bytes()[:2000], errors.DamagedFile),
+        ("p.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + NAME.encode(), errors.DamagedFile),
+        ("p.parquet", b"\x00\x01\x02" + NAME.encode(), errors.DamagedFile),
+        ("p.zip", workbook_bytes()[:2000], errors.UnsupportedFile),
+    ],
+)
+def test_a_content_that_is_not_what_the_name_promises_is_refused_by_name(
+    make: Make, folder: Path, caplog: pytest.LogCaptureFixture, name: str, data: bytes, kind: type[errors.CelosiaError]
+) -> None:
+    path = make(data, name)
+    refused(kind, lambda: ingest(path, folder / "w.parquet"), caplog, folder)
 
 
 def test_a_target_under_a_file_is_an_unwritable_folder(make: Make, caplog: pytest.LogCaptureFixture) -> None:
@@ -172,6 +219,7 @@ def test_a_target_under_a_file_is_an_unwritable_folder(make: Make, caplog: pytes
 RUNNER = """
 import os, sys, traceback
 from pathlib import Path
+import celosia.data.suggest._judge  # noqa: F401 (read before the rights to read it are given up)
 from celosia.data.readers import ingest
 from celosia.errors import CelosiaError
 {setup}

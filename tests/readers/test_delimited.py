@@ -39,6 +39,12 @@ def test_empty_quoted_and_blank_cells_are_all_missing_and_blanks_are_counted(mak
     assert [(n.key, dict(n.fields)) for n in result.notices] == [("blank_cells", {"count": 2})]
 
 
+def test_blank_lines_of_a_single_column_are_left_out_and_counted(make: Make, read: Callable) -> None:
+    found, rows = read(make("SEXO\nF\n\nM\n\r\nF\n\n\n"), header=True)
+    assert rows == [("F",), ("M",), ("F",)]
+    assert ("blank_rows", 2) in [(note.key, dict(note.fields).get("count")) for note in found.source.choices.notes]
+
+
 def test_line_ends_quotes_and_delimiters_inside_quotes_are_kept(make: Make, read: Callable) -> None:
     _, rows = read(make('id;glosa\n1;"uno\ndos; ""tres"""\n2;"""triple"""\n3;5" de alto\n'))
     assert rows == [("1", 'uno\ndos; "tres"'), ("2", '"triple"'), ("3", '5" de alto')]

@@ -100,6 +100,68 @@ def test_a_header_is_known_by_what_stands_below_or_by_its_words(make: Make, text
     assert sniff(make(text)).header
 
 
+def keys(path: Path) -> list[str]:
+    return [note.key for note in sniff(path).notes]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nombre Plantado Peralta\nAna Soto\nLuz Rojas\n",
+        "Nombre Plantado Peralta,Nombre Plantado Peralta\nAna Soto,Luz Rojas\n",
+        "Nombre Plantado Peralta,Secretaria de Estado\nAna Soto,Médica\n",
+        "Plantado Zzyzx,Médico\nAna Soto,Abogada\n",
+        "Quispe,Médico\nSoto,Abogada\n",
+        "ANA SOTO,ABOGADA\nLUIS PAZ,MÉDICO\n",
+        "Ana Soto,S/I\nLuz Rojas,42\nEva Paz,43\n",
+    ],
+)
+def test_people_and_their_jobs_are_records_and_the_doubt_names_the_option(make: Make, text: str) -> None:
+    choices = sniff(make(text))
+    assert not choices.header
+    assert [note.key for note in choices.notes] == ["header_uncertain"]
+    assert "--header" in choices.notes[0].text()
+
+
+CODES = "".join(
+    f"{'HM'[i % 2]},{('Urbana', 'Rural')[i % 3 % 2]},{'ABC'[i % 3]},{'xyz'[i // 7 % 3]}\n" for i in range(60)
+)
+
+
+def test_headers_the_suggester_knows_are_headers_over_text_alone(make: Make) -> None:
+    choices = sniff(make("SEXO,ZONA,DIAG,X\n" + CODES))
+    assert choices.header
+    assert choices.notes == ()
+
+
+def test_capitals_over_values_that_all_return_are_a_header_with_a_doubt(make: Make) -> None:
+    assert sniff(make("AAA,BBB,CCC,DDD\n" + CODES)).header
+    assert keys(make("AAA,BBB,CCC,DDD\n" + CODES)) == ["header_likely"]
+    assert not sniff(make(CODES)).header
+    assert not sniff(make("AAA,BBB\nCCC,DDD\nEEE,FFF\n")).header
+
+
+def test_a_word_of_headers_over_one_column_is_its_header(make: Make) -> None:
+    assert sniff(make("NOMBRE\nAna Soto\nLuz Rojas\n")).header
+
+
+def test_words_over_numbers_are_a_header_even_if_people_bear_them(make: Make) -> None:
+    assert sniff(make("Rosa,Luz,Mar\n1,2,3\n4,5,6\n")).header
+
+
+@pytest.mark.parametrize("written", ["\\t", "tab", "TAB", "\t"])
+def test_a_tabulator_can_be_typed_in_words(make: Make, written: str) -> None:
+    assert sniff(make("sexo\tedad\nF\t5\n"), delimiter=written).delimiter == "\t"
+
+
+@pytest.mark.parametrize(("option", "words"), [("quote", "o nada"), ("delimiter", "tab")])
+def test_a_wrong_quote_or_delimiter_says_what_it_may_be(make: Make, option: str, words: str) -> None:
+    with pytest.raises(ValueOutOfRange) as caught, messages.speaking("es"):
+        sniff(make(TABLE), **{option: "ab"})  # type: ignore[arg-type]
+    assert "un solo carácter" in str(caught.value)
+    assert words in str(caught.value)
+
+
 def test_what_the_user_chooses_is_not_guessed(make: Make) -> None:
     choices = sniff(
         make(TABLE), delimiter=",", encoding="cp1252", header=False, decimal=".", quote="", drop=["x"], format="csv"
@@ -111,7 +173,17 @@ def test_what_the_user_chooses_is_not_guessed(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"delimiter": ";;"}, {"delimiter": ""}, {"encoding": "klingon"}, {"decimal": "'"}, {"format": "doc"}]
+    "wrong",
+    [
+        {"delimiter": ";;"},
+        {"delimiter": ""},
+        {"encoding": "klingon"},
+        {"encoding": "idna"},
+        {"encoding": "punycode"},
+        {"encoding": "rot13"},
+        {"decimal": "'"},
+        {"format": "doc"},
+    ],
 )
 def test_a_choice_that_cannot_be_is_refused_by_name(make: Make, wrong: dict[str, str]) -> None:
     with pytest.raises(ValueOutOfRange) as caught:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from celosia.data.engines.duckdb import DuckDBEngine
 from celosia.data.files import private_folder, remove_abandoned, replacing, scratch_beside
 from celosia.errors import FolderUnwritable
 
@@ -31,9 +32,31 @@ def test_a_killed_writer_leaves_the_old_file_and_its_remains_can_be_swept(tmp_pa
     left = [path for path in tmp_path.iterdir() if path != target]
     assert [stat.S_IMODE(path.stat().st_mode) for path in left] == [0o700]
     with scratch_beside(target) as mine:
-        assert remove_abandoned(tmp_path) == 1
-        assert mine.is_dir()
+        assert [path for path in tmp_path.iterdir() if path != target] == [mine]
+        assert remove_abandoned(tmp_path) == 0
     assert list(tmp_path.iterdir()) == [target]
+
+
+SPILLED = """
+import os, signal, sys
+from pathlib import Path
+from celosia.data.engines.duckdb import DuckDBEngine
+DuckDBEngine(spill=Path(sys.argv[1]))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_engine_spilled_goes_when_the_next_one_opens(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", SPILLED, str(tmp_path)], timeout=60)
+    (left,) = tmp_path.iterdir()
+    other_machine = tmp_path / "celosia-999999999-00000000-x"
+    other_machine.mkdir()
+    first, second = DuckDBEngine(spill=tmp_path), DuckDBEngine(spill=tmp_path)
+    assert not left.exists()
+    assert len(list(tmp_path.iterdir())) == 3
+    first.close()
+    second.close()
+    assert list(tmp_path.iterdir()) == [other_machine]
 
 
 def test_a_file_is_new_or_old_and_private(tmp_path: Path) -> None:

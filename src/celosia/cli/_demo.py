@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 
 import click
 
 from celosia import messages
-from celosia.cli._shell import option, verb
-from celosia.cli._show import say
+from celosia.cli._shell import json_option, option, verb
+from celosia.cli._show import print_done, say
 
 
 def command() -> click.Command:
@@ -20,6 +22,7 @@ def command() -> click.Command:
             option("demo", "--into", type=click.Path(path_type=Path), default=Path("celosia-demo")),
             option("demo", "--rows", type=click.IntRange(1, 100_000_000), default=20_000),
             option("demo", "--seed", type=click.IntRange(min=0), default=2024),
+            json_option(),
         ],
     )
 
@@ -29,8 +32,15 @@ _SENSITIVE = ("DIAG1",)
 _PURPOSE = "Estudio de morbilidad por territorio"
 
 
-def run(into: Path, rows: int, seed: int) -> None:
+def run(into: Path, rows: int, seed: int, as_json: bool) -> None:
     """Make synthetic discharges and walk the whole way, showing each command before its answer."""
+    with contextlib.redirect_stdout(io.StringIO()) if as_json else contextlib.nullcontext():
+        commands = _walked(into, rows, seed)
+    if as_json:
+        print_done("demo", path=str(into), rows=rows, seed=seed, commands=commands)
+
+
+def _walked(into: Path, rows: int, seed: int) -> int:
     from celosia.cli import _main
     from celosia.errors import AlreadyExists
     from celosia.pipeline import write_discharges
@@ -39,13 +49,15 @@ def run(into: Path, rows: int, seed: int) -> None:
         raise AlreadyExists(path=str(into))
     raw, project = into / "egresos.csv", into / "egresos"
     into.mkdir(parents=True)
-    say("cli.demo.making", rows=rows, seed=seed, path=raw)
+    say("cli.demo.making", rows=rows, seed=str(seed), path=raw)
     write_discharges(raw, rows, seed)
     cli = _main.build_cli(messages.language())
-    for command in _walk(raw, project):
+    commands = _walk(raw, project)
+    for command in commands:
         click.secho(f"\n$ celosia {_typed(command)}", bold=True)
         cli.main(args=command, prog_name="celosia", standalone_mode=False)
     say("cli.demo.done", path=into)
+    return len(commands)
 
 
 def _typed(words: list[str]) -> str:

@@ -8,57 +8,64 @@ import click
 
 from celosia import messages
 from celosia.cli._shell import argument, group, json_option, names_option, option, verb
-from celosia.cli._show import print_json, say
+from celosia.cli._show import print_done, print_json, say
 
 
 def command() -> click.Command:
     """The group of verbs."""
     file = {"type": click.Path(path_type=Path)}
+    project = argument("project", **file)
     return group(
         "dictionary",
         [
-            verb("export", export, [argument("project", **file), argument("file", **file)], "dictionary_export"),
-            verb("import", bring, [argument("project", **file), argument("file", **file)], "dictionary_import"),
+            verb("export", export, [project, argument("file", **file), json_option()], "dictionary_export"),
+            verb("import", bring, [project, argument("file", **file), json_option()], "dictionary_import"),
             verb(
                 "purpose",
                 purpose,
                 [
-                    argument("project", **file),
+                    project,
                     names_option("dictionary_purpose", "--variables"),
                     option("dictionary_purpose", "--purpose", default=""),
+                    json_option(),
                 ],
                 "dictionary_purpose",
             ),
-            verb("check", check, [argument("project", **file), json_option()], "dictionary_check"),
+            verb("check", check, [project, json_option()], "dictionary_check"),
         ],
     )
 
 
-def export(project: Path, file: Path) -> None:
+def export(project: Path, file: Path, as_json: bool) -> None:
     """Write the dictionary as .csv or .xlsx."""
     from celosia.pipeline import export_dictionary
 
-    export_dictionary(project, file)
-    say("cli.dictionary.exported", file=file)
+    variables = export_dictionary(project, file)
+    if as_json:
+        print_done("dictionary-export", file=str(file), variables=variables)
+    else:
+        say("cli.dictionary.exported", file=file, variables=variables)
 
 
-def bring(project: Path, file: Path) -> None:
+def bring(project: Path, file: Path, as_json: bool) -> None:
     """Replace the dictionary by an edited one, after checking it."""
-    from datetime import UTC, datetime
-
     from celosia.pipeline import import_dictionary
 
-    changed = import_dictionary(project, file, now=datetime.now(UTC))
-    say("cli.dictionary.imported", changed=changed)
+    _show_changed("dictionary-import", import_dictionary(project, file), as_json)
 
 
-def purpose(project: Path, variables: tuple[str, ...], purpose: str) -> None:
+def purpose(project: Path, variables: tuple[str, ...], purpose: str, as_json: bool) -> None:
     """State the purpose of some variables."""
-    from datetime import UTC, datetime
-
     from celosia.pipeline import state_purpose
 
-    say("cli.dictionary.imported", changed=state_purpose(project, variables, purpose, now=datetime.now(UTC)))
+    _show_changed("dictionary-purpose", state_purpose(project, variables, purpose), as_json)
+
+
+def _show_changed(what: str, changed: int, as_json: bool) -> None:
+    if as_json:
+        print_done(what, changed=changed)
+    else:
+        say("cli.dictionary.imported", changed=changed)
 
 
 def check(project: Path, as_json: bool) -> int:

@@ -8,7 +8,7 @@ import click
 
 from celosia import messages
 from celosia.cli._shell import argument, group, json_option, option, verb
-from celosia.cli._show import print_json, print_table, say
+from celosia.cli._show import print_done, print_json, print_table, say
 
 
 def command() -> click.Command:
@@ -19,11 +19,17 @@ def command() -> click.Command:
         "hierarchy",
         [
             verb("show", show, [project, variable, json_option()], "hierarchy_show"),
-            verb("export", export, [project, variable, argument("file", **file)], "hierarchy_export"),
+            verb("export", export, [project, variable, argument("file", **file), json_option()], "hierarchy_export"),
             verb(
                 "import",
                 bring,
-                [project, variable, argument("file", **file), option("hierarchy_import", "--list-gaps", is_flag=True)],
+                [
+                    project,
+                    variable,
+                    argument("file", **file),
+                    option("hierarchy_import", "--list-gaps", is_flag=True),
+                    json_option(),
+                ],
                 "hierarchy_import",
             ),
         ],
@@ -43,26 +49,43 @@ def show(project: Path, variable: str, as_json: bool) -> None:
         [str(level), messages.integer(groups), messages.integer(smallest)]
         for level, (groups, smallest) in enumerate(zip(view.groups, view.smallest_rows, strict=True))
     ]
-    title = messages.text("hierarchy.view.title", variable=variable, origin=view.origin)
+    title = messages.text("hierarchy.view.title", variable=variable, origin=_origin(view.origin))
     print_table(title, header, rows, right=(0, 1, 2))
 
 
-def export(project: Path, variable: str, file: Path) -> None:
+def _origin(origin: str) -> str:
+    """A file or a builder by its own name; what nobody described is a proposal."""
+    return messages.text("hierarchy.view.proposed") if origin == "default" else origin
+
+
+def export(project: Path, variable: str, file: Path, as_json: bool) -> None:
     """Write the hierarchy in ARX's layout."""
     from celosia.pipeline import export_hierarchy
 
-    say("hierarchy.view.exported", lines=export_hierarchy(project, variable, file), file=file)
+    values = export_hierarchy(project, variable, file)
+    if as_json:
+        print_done("hierarchy-export", variable=variable, file=str(file), values=values)
+    else:
+        say("hierarchy.view.exported", lines=values, file=file)
 
 
-def bring(project: Path, variable: str, file: Path, list_gaps: bool) -> int:
+def bring(project: Path, variable: str, file: Path, list_gaps: bool, as_json: bool) -> None:
     """Check a hierarchy file and take it into the project."""
-    from datetime import UTC, datetime
-
     from celosia.pipeline import import_hierarchy, uncovered_values
 
     if list_gaps:
-        for value in uncovered_values(project, variable, file):
-            click.echo(value)
-        return 0
-    say("hierarchy.view.imported", levels=import_hierarchy(project, variable, file, now=datetime.now(UTC)))
-    return 0
+        _show_gaps(variable, uncovered_values(project, variable, file), as_json)
+        return
+    levels = import_hierarchy(project, variable, file)
+    if as_json:
+        print_done("hierarchy-import", variable=variable, levels=levels)
+    else:
+        say("hierarchy.view.imported", levels=levels)
+
+
+def _show_gaps(variable: str, values: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
+        print_done("hierarchy-gaps", variable=variable, values=list(values))
+        return
+    for value in values:
+        click.echo(value)

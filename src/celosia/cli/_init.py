@@ -42,14 +42,12 @@ def run(
     **reading: Any,
 ) -> None:
     """Make the project and show what was read and proposed."""
-    from datetime import UTC, datetime
-
     from celosia.pipeline import init
 
     with watching(as_json) as report:
         made = init(
             source, into, protocol, dictionary, person,
-            now=datetime.now(UTC), report=report, **reading_choices(reading),
+            report=report, **reading_choices(reading),
         )  # fmt: skip
     if as_json:
         print_json(made.as_dict())

@@ -11,12 +11,10 @@ from celosia import messages
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
 
-METRICS = ("loss", "discernibility", "average_class_size", "precision", "non_uniform_entropy")
-
 
 def plan_command() -> click.Command:
     """The verb `plan`."""
-    from celosia.model.plan import METHODS
+    from celosia.model.plan import MEANS, METHODS, METRICS
 
     return verb(
         "plan",
@@ -29,7 +27,7 @@ def plan_command() -> click.Command:
             option("plan", "--limit", metavar="0–1"),
             names_option("plan", "--order"),
             option("plan", "--metric", type=click.Choice(METRICS)),
-            option("plan", "--mean", type=click.Choice(["geometric", "arithmetic"])),
+            option("plan", "--mean", type=click.Choice(MEANS)),
             option("plan", "--time-limit", type=click.FloatRange(min=0, min_open=True)),
             json_option(),
         ],
@@ -43,13 +41,11 @@ def run_command() -> click.Command:
 
 def plan(project: Path, as_json: bool, order: tuple[str, ...], **asked: Any) -> None:
     """Plan and show."""
-    from datetime import UTC, datetime
-
     from celosia.pipeline import make_plan
 
     announce_first_time(as_json)
     with watching(as_json) as report:
-        made = make_plan(project, now=datetime.now(UTC), report=report, order=order or None, **asked)
+        made = make_plan(project, report=report, order=order or None, **asked)
     if as_json:
         print_json(made.plan.as_dict())
         return
@@ -59,8 +55,12 @@ def plan(project: Path, as_json: bool, order: tuple[str, ...], **asked: Any) -> 
 
 def show_plan(made: Any) -> None:
     """A plan's figures."""
+    from celosia.dossier import metric_text
+
     rows = [[messages.text("plan.level", variable=name), str(level)] for name, level in made.levels.items()]
-    rows.append([messages.text("plan.loss", definition=made.loss_definition), messages.decimal(made.loss, 6)])
+    rows.append(
+        [messages.text("plan.loss", definition=metric_text(made.loss_definition)), messages.decimal(made.loss, 6)]
+    )
     share = messages.percent(made.suppressed_share)
     rows.append([messages.text("plan.suppressed"), f"{messages.integer(made.suppressed_rows)} ({share})"])
     for name, count in made.masked_sensitive.items():
@@ -78,19 +78,17 @@ def show_plan(made: Any) -> None:
     if added:
         say("plan.households", rows=added)
     if made.followers:
-        listed = ", ".join(f"{name} ({leader})" for name, leader in made.followers.items())
+        listed = ", ".join(f"{name} ({', '.join(leaders)})" for name, leaders in made.followers.items())
         say("plan.followers", names=listed)
 
 
 def run(project: Path, as_json: bool) -> None:
     """Run and show the verdict."""
-    from datetime import UTC, datetime
-
     from celosia.pipeline import run_plan
 
     announce_first_time(as_json)
     with watching(as_json) as report:
-        ran = run_plan(project, now=datetime.now(UTC), report=report)
+        ran = run_plan(project, report=report)
     if as_json:
         print_json({"candidate": str(ran.candidate), **ran.check.as_dict()})
         return

@@ -8,11 +8,11 @@ import click
 
 from celosia.cli._shell import names_option, option
 
-_KEYS = ("encoding", "delimiter", "quote", "header", "decimal", "sheet", "drop")
+_KEYS = ("encoding", "delimiter", "quote", "header", "decimal", "sheet", "drop", "rename_duplicates")
 
 
 def reading_options() -> list[click.Parameter]:
-    """`--encoding`, `--delimiter`, `--header/--no-header`, `--decimal`, `--sheet`, `--drop`."""
+    """`--encoding`, `--delimiter`, `--header/--no-header`, `--decimal`, `--sheet`, `--drop`, `--rename-duplicates`."""
     return [
         option("reading", "--encoding", default=None),
         option("reading", "--delimiter", default=None),
@@ -21,6 +21,7 @@ def reading_options() -> list[click.Parameter]:
         option("reading", "--decimal", default=None, type=click.Choice([".", ","])),
         option("reading", "--sheet", default=None),
         names_option("reading", "--drop"),
+        option("reading", "--rename-duplicates", is_flag=True, default=None),
     ]
 
 

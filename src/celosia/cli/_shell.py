@@ -82,9 +82,39 @@ def option(section: str, *names: str, **settings: Any) -> click.Option:
     help_text = messages.text(f"cli.{section}.{key}")
     if settings.get("default") is not None and not settings.get("is_flag"):
         help_text += " " + messages.text("cli.default", value=settings["default"])
-    if "metavar" not in settings and settings.get("type") is None and "/" not in names[0]:
-        settings["metavar"] = messages.text("cli.text_metavar")
-    return click.Option(list(names), help=help_text, **settings)
+    kind = settings.get("type")
+    if isinstance(kind, _RANGES):
+        help_text += " " + messages.text("cli.range", words=range_words(kind))
+    if "metavar" not in settings and not settings.get("is_flag") and "/" not in names[0]:
+        settings["metavar"] = _metavar(kind)
+    return _LocalOption(list(names), help=help_text, **settings)
+
+
+_RANGES = (click.IntRange, click.FloatRange)
+
+
+class _LocalOption(click.Option):
+    """An option whose range is told by its help, in words."""
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+
+def _metavar(kind: Any) -> str | None:
+    """The word for what an option takes; a choice shows its own words."""
+    if isinstance(kind, click.Choice):
+        return None
+    words: dict[type, str] = {click.IntRange: "whole", click.FloatRange: "number", click.Path: "path"}
+    return messages.text(f"cli.metavar.{words.get(type(kind), 'text')}")
+
+
+def range_words(kind: click.IntRange | click.FloatRange) -> str:
+    """What a range accepts, in words."""
+    if kind.max is not None:
+        return messages.text("cli.ranges.between", low=kind.min, high=kind.max)
+    return messages.text("cli.ranges.above" if kind.min_open else "cli.ranges.least", low=kind.min)
 
 
 def argument(name: str, **settings: Any) -> click.Argument:
@@ -145,8 +175,8 @@ def _allowed(param: click.Parameter | None) -> str:
     kind = param.type if param is not None else None
     if isinstance(kind, click.Choice):
         return ", ".join(str(choice) for choice in kind.choices)
-    if isinstance(kind, (click.IntRange, click.FloatRange)):
-        return kind._describe_range()
+    if isinstance(kind, _RANGES):
+        return range_words(kind)
     if param is not None and param.metavar and "|" in param.metavar:
         return param.metavar.replace("|", ", ")
     is_number = kind is click.INT or kind is click.FLOAT

@@ -20,6 +20,11 @@ def print_json(report: dict[str, Any]) -> None:
     click.echo(json.dumps(report, ensure_ascii=False, indent=2))
 
 
+def print_done(what: str, **facts: object) -> None:
+    """What a verb without a report of its own did, as its versioned JSON."""
+    print_json({"format": "celosia/done/1", "what": what, **facts})
+
+
 def say(key: str, **fields: object) -> None:
     """One sentence on stdout."""
     click.echo(messages.text(key, **fields))

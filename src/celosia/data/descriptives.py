@@ -93,11 +93,14 @@ def quantile(values: NDArray[np.float64], counts: NDArray[np.int64], p: float) -
     return float(values[low] + (place - math.floor(place)) * (values[high] - values[low]))
 
 
-def categories(frequencies: Frequencies, rows: int, at_most: int) -> tuple[CategoryCount, ...]:
-    """The most frequent categories, ties in code-point order; missing is shown apart and is not among them."""
+def categories(frequencies: Frequencies, rows: int, at_most: int, above: int = 0) -> tuple[CategoryCount, ...]:
+    """The most frequent categories held by more than `above` rows, ties in code-point order.
+
+    Missing is shown apart and is not among them. A value that few hold points at them, so it is counted only.
+    """
     order = np.argsort(-frequencies.counts, kind="stable")
     listed = []
-    for i in order:
+    for i in order[frequencies.counts[order] > above]:
         value = frequencies.values[int(i)].as_py()
         if value != MISSING:
             listed.append(CategoryCount(value, int(frequencies.counts[i]), int(frequencies.counts[i]) / rows))

@@ -10,16 +10,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import platform
+import re
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from celosia.errors import CelosiaError, DiskFull, FileMissing, FileUnreadable, FolderUnwritable
+from celosia.errors import CelosiaError, DiskFull, FileMissing, FileUnreadable, FolderGiven, FolderUnwritable
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
-_SCRATCH = ".celosia-"
+SCRATCH, SPILL = ".celosia-", "celosia-"
 _FULL = frozenset((errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG))
 _FULL_WORDS = ("no space left", "disk quota", "file too large", "max_temp_directory_size", "disk full")
 
@@ -62,14 +65,26 @@ def reading_from(path: Path) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError):
         raise FileMissing(path=str(path)) from None
     except OSError:
-        raise FileUnreadable(path=str(path)) from None
+        error = FolderGiven if path.is_dir() else FileUnreadable
+        raise error(path=str(path)) from None
+
+
+def own_folder(parent: Path, prefix: str = SCRATCH) -> Path:
+    """A private folder named after this process; those that dead processes left beside it are swept first."""
+    remove_abandoned(parent, prefix)
+    with writing_into(parent):
+        return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-{_host()}-", dir=parent))  # mode 0700
+
+
+def _host() -> str:
+    """This machine in eight characters: on a shared disk, another one's processes cannot be asked whether they live."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
 @contextlib.contextmanager
 def scratch_beside(target: Path) -> Iterator[Path]:
     """A private folder on the target's disk, removed with all it holds."""
-    with writing_into(target.parent):
-        folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=target.parent))
+    folder = own_folder(target.parent)
     try:
         yield folder
     finally:
@@ -105,22 +120,26 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def remove_abandoned(folder: Path) -> int:
-    """Removes scratch folders left by processes that no longer live; says how many."""
-    left = [path for path in folder.glob(f"{_SCRATCH}*") if path.is_dir() and not _alive(path.name)]
+def remove_abandoned(folder: Path, prefix: str = SCRATCH) -> int:
+    """Removes folders that processes of this machine left and that no longer live; says how many."""
+    named = re.compile(rf"{re.escape(prefix)}(\d+)-{_host()}-\w+")
+    try:
+        found = [(path, named.fullmatch(path.name)) for path in folder.iterdir()]
+    except OSError:  # a folder that cannot be listed is not ours to sweep; writing into it says what is wrong
+        return 0
+    left = [path for path, name in found if name and path.is_dir() and not _alive(int(name[1]))]
     for path in left:
         shutil.rmtree(path, ignore_errors=True)
     return len(left)
 
 
-def _alive(name: str) -> bool:
-    process = name.removeprefix(_SCRATCH).split("-")[0]
-    if not process.isdigit() or os.name != "posix":  # elsewhere signal 0 is not a question
+def _alive(process: int) -> bool:
+    if os.name != "posix":  # elsewhere signal 0 is not a question
         return True
     try:
-        os.kill(int(process), 0)
+        os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except (OSError, OverflowError):
         return True
     return True

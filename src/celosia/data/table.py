@@ -129,6 +129,12 @@ class Table:
         ranked = joined.mutate(**{inside: joined["p_rank"].fill_null(fallback)})
         return self._replaced(ranked, values, _Rank(inside, tuples.names))
 
+    def mask_along(self, name: str, leader: str) -> Table:
+        """The table with a column's cell masked in every row whose leader's cell is."""
+        cell = self._column(leader)
+        masked = (cell != MISSING) & (cell.replace(SUPPRESSED, "") == "")
+        return self._replaced(self._expression, {name: masked.ifelse(SUPPRESSED, self._column(name))})
+
     def distinct_counts(self, names: Sequence[str] | None = None) -> dict[str, int]:
         """Number of distinct values of each column, missing included."""
         chosen = self.names if names is None else tuple(names)

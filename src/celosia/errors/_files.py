@@ -19,6 +19,12 @@ class FileUnreadable(BadInput):
     fields = ("path",)
 
 
+class FolderGiven(FileUnreadable):
+    """A folder stands where a file was expected."""
+
+    fields = ("path",)
+
+
 class FolderUnwritable(BadInput):
     """The folder may not be written."""
 
@@ -74,6 +80,12 @@ class UnsupportedFile(BadInput):
     """A kind of file that is recognised and not read."""
 
     fields = ("path", "kind")
+
+
+class MisnamedFile(BadInput):
+    """The name of a file ends like one format and its content is another."""
+
+    fields = ("path", "suffix", "kind")
 
 
 class DamagedFile(BadInput):
@@ -134,6 +146,12 @@ class DuplicateHeader(BadInput):
     """Two columns bear the same name."""
 
     fields = ("variable", "positions")
+
+
+class GuessedDuplicateHeader(BadInput):
+    """Two columns bear the same name, if the first line is a header: that was guessed, so it is not quoted."""
+
+    fields = ("positions",)
 
 
 class BlankHeader(BadInput):

@@ -68,6 +68,12 @@ class BadProjectFile(BadInput):
     fields = ("path", "line")
 
 
+class WrongSetting(BadInput):
+    """A key of the project file is missing, unknown or holds something of another kind."""
+
+    fields = ("path", "setting", "expected")
+
+
 class JournalBroken(Refusal):
     """The journal's chain does not hold: a line was changed, removed or inserted."""
 

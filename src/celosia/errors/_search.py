@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celosia.errors._tree import BadInput, Refusal, WrongUse
+from celosia.errors._use import ValueOutOfRange
 
 # --- hierarchies ---------------------------------------------------------------------------------
 
@@ -88,6 +89,12 @@ class LatticeTooLarge(WrongUse):
     fields = ("nodes", "limit")
 
 
+class CriterionIncomplete(ValueOutOfRange):
+    """A criterion lacks one of its parameters."""
+
+    fields = ("criterion", "parameter", "known")
+
+
 class CriterionNotForWildcard(WrongUse):
     """Only k-anonymity in rows can be counted when a masked cell stands for any value."""
 
@@ -133,6 +140,24 @@ class OrderIncomplete(WrongUse):
     """The recipe needs the quasi-identifiers in the order in which they give way."""
 
     fields = ("missing",)
+
+
+class BelowProtocol(Refusal):
+    """A project asks less than a protocol it follows."""
+
+    fields = ("measure", "given", "protocol", "minimum")
+
+
+class NoSensitivePublished(WrongUse):
+    """A diversity is asked for and no sensitive variable is published."""
+
+    fields = ()
+
+
+class SensitiveHierarchyMissing(BadInput):
+    """The hierarchical distance needs the hierarchy of the sensitive variable, and nothing describes it."""
+
+    fields = ("variable",)
 
 
 class LinkedRowsMethod(WrongUse):

@@ -17,9 +17,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from celosia.errors import ValueOutOfRange
-
-METRICS = ("loss", "discernibility", "average_class_size", "precision", "non_uniform_entropy")
-MEANS = ("geometric", "arithmetic")
+from celosia.model.plan import MEANS, METRICS
 
 
 @dataclass(frozen=True, slots=True)

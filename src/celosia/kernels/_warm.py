@@ -51,6 +51,7 @@ def _calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     yield from _roll_up_calls()
     yield from _judge_calls()
     yield from _lattice_calls()
+    yield from _peel_calls()
 
 
 def _words(*values: int) -> Any:
@@ -93,6 +94,7 @@ def _judge_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     yield judge.judge_entropy, (*entries, both, 1.9)
     yield judge.judge_recursive, (*entries, both, 2, 1, 1)
     yield judge.judge_partitions, (*entries, _longs(0, 1)[None, :], _longs(2, 2)[None, :], 4, 1, 10)
+    yield judge.judge_equal, (*entries, _longs(2, 2), 4, 1, 10)
     yield judge.judge_ordered, (*entries, _longs(0, 1), _longs(2, 2), 4, 1, 10)
     yield judge.judge_shares, (*entries, _longs(1, 1), 2)
     yield judge.judge_share_range, (*entries, np.zeros(2), np.full(2, 0.5))
@@ -116,3 +118,10 @@ def _lattice_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     yield lattice.cheapest_rows, (np.zeros((1, 1, 2)), np.zeros((1, 1, 2)), np.ones((1, 1), np.int64), 1)
     yield lattice.climb_beyond, (bound, np.zeros(1, bool), _longs(0), _longs(0), _longs(1), 1)
     yield lattice.mark_box, (np.zeros(1, bool), _longs(0), _longs(0), _longs(1))
+
+
+def _peel_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    from celosia.kernels import peel
+
+    room = (np.zeros(8, np.int64), np.zeros((2, 1), np.int64), _longs(0, 0), _longs(0, 0), _longs(0, 0))
+    yield peel.label_node, (np.zeros((1, 2), np.int64), _longs(0), _longs(0), _longs(1, 1), *room)

@@ -176,6 +176,81 @@ def judge_recursive(
 
 
 @inlined
+def _rows_beyond_part(size: int, part: float) -> int:
+    """Rows of a failing class beyond its largest part; rounding may not cost a row that could be kept."""
+    return max(size - max(0, int(np.floor(part + 1e-6 * (size + 1)))), 1)
+
+
+@inlined
+def _too_far_alone(
+    begin: int,
+    end: int,
+    values: Array,
+    counts: Array,
+    reference: Array,
+    absent: int,
+    total: int,
+    size: int,
+    share: float,
+) -> int:
+    """`_rows_too_far` for one partition into single values."""
+    part = float(size)
+    while True:
+        scale = part / total
+        wanted = absent
+        there = 0
+        for e in range(begin, end):
+            rows = reference[values[e]]
+            if rows * scale > counts[e]:
+                wanted += rows
+                there += counts[e]
+        excess = wanted * scale - there - share * part
+        slope = wanted / total - share
+        if excess <= 1e-9 * size or slope <= 0.0:
+            break
+        part -= excess / slope
+        if excess < 0.5 * slope or part <= 0.0:
+            break
+    return _rows_beyond_part(size, part)
+
+
+@compiled
+def judge_equal(
+    offsets: Array,
+    values: Array,
+    counts: Array,
+    alive: Array,
+    reference: Array,
+    total: int,
+    numerator: int,
+    denominator: int,
+) -> tuple[Array, Array]:
+    """`judge_partitions` for one partition into single values: half the L1 distance to the reference."""
+    classes = len(offsets) - 1
+    passes = np.ones(classes, np.bool_)
+    lost = np.zeros(classes, np.int64)
+    share = numerator / denominator * (1.0 + 1e-9)
+    for c in range(classes):
+        begin, end = offsets[c], offsets[c + 1]
+        if not alive[c] or begin == end:
+            continue
+        size = 0
+        for e in range(begin, end):
+            size += counts[e]
+        absent = total
+        distance = 0
+        for e in range(begin, end):
+            rows = reference[values[e]]
+            absent -= rows
+            distance += abs(counts[e] * total - rows * size)
+        distance += absent * size
+        if not product_at_most(distance, denominator, 2 * numerator, size * total):
+            passes[c] = False
+            lost[c] = _too_far_alone(begin, end, values, counts, reference, absent, total, size, share)
+    return passes, lost
+
+
+@inlined
 def _group_counts(
     begin: int, end: int, values: Array, counts: Array, group: Array, held: Array, touched: Array, filled: Array
 ) -> int:
@@ -222,8 +297,7 @@ def _rows_too_far(
         part -= excess / slope
         if excess < 0.5 * slope or part <= 0.0:
             break
-    largest = max(0, int(np.floor(part + 1e-6 * (size + 1))))  # rounding may not cost a row that could be kept
-    return max(size - largest, 1)
+    return _rows_beyond_part(size, part)
 
 
 @compiled

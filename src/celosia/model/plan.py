@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
@@ -17,6 +17,8 @@ from typing import Any
 POLICY_FORMAT = "celosia/policy/1"
 PLAN_FORMAT = "celosia/plan/1"
 METHODS = ("full-domain", "recipe", "local", "cells")
+METRICS = ("loss", "discernibility", "average_class_size", "precision", "non_uniform_entropy")
+MEANS = ("geometric", "arithmetic")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -75,7 +77,7 @@ class Plan:
     source: str  # digest of the source
     dictionary: str  # digest of the dictionary it was made under
     published: tuple[str, ...]  # columns that leave, in order
-    followers: Mapping[str, str]  # published columns that follow from another one: masked with it
+    followers: Mapping[str, Sequence[str]]  # published columns that give others away: masked with them
     levels: Mapping[str, int]  # full-domain: level of each variable
     loss: float
     loss_definition: str
@@ -87,6 +89,7 @@ class Plan:
     nodes_checked: int
     optimal: bool
     bound: float | None
+    asked: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # what the command added to the policy
     notes: Mapping[str, Any] = field(default_factory=lambda: _NONE)
 
     def as_dict(self) -> dict[str, Any]:

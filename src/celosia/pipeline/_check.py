@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from celosia.data.engines import open_engine
 from celosia.data.readers import ingest
 from celosia.data.table import Table
+from celosia.hierarchy import CompiledHierarchy
 from celosia.model.plan import Plan, Policy, policy_from
 from celosia.model.values import is_masked
 from celosia.model.verdict import CheckReport, State, Verdict
@@ -30,8 +31,9 @@ _BATCH = 100_000
 
 
 def check_file(
-    path: Path, plan: Plan, scratch: Path, order: Path | None, source: Mapping[str, Tuples], rows: int
-) -> CheckReport:
+    path: Path, plan: Plan, scratch: Path, order: Path | None, source: Mapping[str, Tuples], rows: int,
+    hierarchies: Mapping[str, CompiledHierarchy] | None = None,
+) -> CheckReport:  # fmt: skip
     """Read a written file again and judge it; `source` gives the reference distributions, `order` the persons."""
     policy = policy_from(plan.policy)
     copy = scratch / "again.parquet"
@@ -43,14 +45,16 @@ def check_file(
     with contextlib.closing(open_engine(None, scratch)) as engine:
         table = Table(engine, engine.parquet(copy), names)
         person = PERSON if order is not None else None
-        beside = [name for name, leader in plan.followers.items() if leader in policy.quasi]
+        beside = [name for name, leaders in plan.followers.items() if set(leaders) & set(policy.quasi)]
         quasi = table.tuples((*policy.quasi, *beside), person)
         sensitive = {name: table.tuples((*quasi.names, name), person) for name in source}
+        telling = _telling(table, sensitive_leaders(plan, policy))
         households = [_households(table, policy, plan)] if policy.links else []
     verdicts = [
         _columns(again.names, plan.published),
         _rows(again.source.rows, rows, plan.suppressed_rows, policy.suppressed),
-        *_judged(quasi, sensitive, source, criteria, len(policy.quasi)),
+        *_judged(quasi, sensitive, source, criteria, len(policy.quasi), hierarchies or {}),
+        *([telling] if telling else []),
         *households,
     ]
     starred = _suppressed(quasi, len(policy.quasi))
@@ -68,6 +72,29 @@ def check_file(
     )
 
 
+def sensitive_leaders(plan: Plan, policy: Policy) -> list[tuple[str, str]]:
+    """Published columns that give a sensitive value away row by row, with that value's column.
+
+    One tied to a quasi-identifier as well is masked for whole classes instead, so that it splits none.
+    """
+    alone = {name: leaders for name, leaders in plan.followers.items() if not set(leaders) & set(policy.quasi)}
+    published = set(plan.published)
+    return [(name, leader) for name, leaders in alone.items() for leader in leaders if leader in published]
+
+
+def _telling(table: Table, pairs: Sequence[tuple[str, str]]) -> Verdict | None:
+    """No row may show a column that gives its own masked value away (X7)."""
+    if not pairs:
+        return None
+    rows = 0
+    for name, leader in pairs:
+        pair = table.tuples((leader, name))
+        masked = np.array([is_masked(text) for text in pair.vocabularies[0]], bool)[pair.codes[:, 0]]
+        shown = np.array([not is_masked(text) for text in pair.vocabularies[1]], bool)[pair.codes[:, 1]]
+        rows += int(pair.rows[masked & shown].sum())
+    return Verdict("followers", {}, rows, 0, rows, State.FAILS if rows else State.HOLDS)
+
+
 def _columns(found: Sequence[str], expected: Sequence[str]) -> Verdict:
     """Exactly the published columns: no original, no auxiliary one (M21)."""
     wrong = len(set(found) ^ set(expected)) + (list(found) != list(expected))
@@ -82,7 +109,7 @@ def _rows(found: int, source: int, suppressed: int, handling: str) -> Verdict:
 
 def _judged(
     quasi: Tuples, sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criteria: Sequence[Criterion],
-    width: int,
+    width: int, hierarchies: Mapping[str, CompiledHierarchy],
 ) -> list[Verdict]:  # fmt: skip
     """Each criterion on the classes that stay; then the group of fully masked rows, apart."""
     starred = _suppressed(quasi, width)
@@ -90,7 +117,7 @@ def _judged(
     passes_all = np.ones(len(starred), bool)
     verdicts, classes = [], None
     for criterion in criteria:
-        tables, domains = _referenced(sensitive, source, criterion, width)
+        tables, domains = _referenced(sensitive, source, criterion, width, hierarchies)
         counter = ClassCounter(quasi, tables, domains=domains)
         passes = criterion.judge(counter.restricted(kept).classes(np.arange(len(kept)), len(kept)))
         classes = counter.classes(np.arange(len(starred)), len(starred))
@@ -145,16 +172,31 @@ def _suppressed(quasi: Tuples, width: int) -> NDArray[np.bool_]:
 
 
 def _referenced(
-    sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criterion: Criterion, width: int
-) -> tuple[dict[str, Tuples], dict[str, Domain]]:
+    sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criterion: Criterion, width: int,
+    hierarchies: Mapping[str, CompiledHierarchy],
+) -> tuple[dict[str, Tuples], dict[str, Domain]]:  # fmt: skip
     """The file's tables over the source's values, and the distribution the criterion compares with."""
     tables, domains = {}, {}
     for name, table in sensitive.items():
         reference = _kept_part(table, width) if criterion.on_release else source[name]
         vocabulary = tuple(sorted({*table.vocabularies[-1], *reference.vocabularies[-1]}))
         tables[name] = _over(table, vocabulary)
-        domains[name] = domain_of(name, _over(reference, vocabulary))
+        hierarchy = _hierarchy_over(hierarchies[name], vocabulary) if name in hierarchies else None
+        domains[name] = domain_of(name, _over(reference, vocabulary), hierarchy)
     return tables, domains
+
+
+def _hierarchy_over(hierarchy: CompiledHierarchy, vocabulary: tuple[str, ...]) -> CompiledHierarchy:
+    """The source's hierarchy over the file's values; one that the source lacks is a group apart, unless it is `*`."""
+    place = {text: code for code, text in enumerate(hierarchy.labels[0])}
+    codes = np.array([place.get(text, -1) for text in vocabulary], np.int64)
+    foreign = np.array([text not in place and not is_masked(text) for text in vocabulary], bool)
+    labels = tuple((*level, "?") if foreign.any() else level for level in hierarchy.labels)
+    maps = tuple(
+        np.where(codes >= 0, level[codes], np.where(foreign, len(names), 0)).astype(np.int32)
+        for level, names in zip(hierarchy.maps, hierarchy.labels, strict=True)
+    )
+    return CompiledHierarchy(hierarchy.variable, labels, maps, hierarchy.shares, hierarchy.leaf_count)
 
 
 def _kept_part(table: Tuples, width: int) -> Tuples:

@@ -15,6 +15,7 @@ from celosia.model import dictionary
 from celosia.model.schema import Schema
 from celosia.model.variables import Role
 from celosia.pipeline import _journal
+from celosia.pipeline._call import Place, moment
 from celosia.pipeline._project import open_project
 
 
@@ -31,25 +32,27 @@ class DictionaryState:
         return {"format": "celosia/dictionary-check/1", **asdict(self)}
 
 
-def export_dictionary(folder: Path, target: Path) -> None:
-    """Write a project's dictionary as .csv or .xlsx."""
-    write_rows(target, dictionary.rows_of(open_project(folder).variables()))
+def export_dictionary(folder: Place, target: Place) -> int:
+    """Write a project's dictionary as .csv or .xlsx; give how many variables it describes."""
+    variables = open_project(folder).variables()
+    write_rows(Path(target), dictionary.rows_of(variables))
+    return len(variables)
 
 
-def import_dictionary(folder: Path, edited: Path, *, now: datetime) -> int:
+def import_dictionary(folder: Place, edited: Place, *, now: datetime | None = None) -> int:
     """Take an edited dictionary if it describes exactly the project's columns; give how many lines changed."""
     project = open_project(folder)
     before = project.variables()
-    after = dictionary.variables_of(read_rows(edited), str(edited))
+    after = dictionary.variables_of(read_rows(Path(edited)), str(edited))
     dictionary.refuse_disagreement(after, working_names(project.working_copy), str(edited))
     changed = len(set(after) - set(before))
     with replacing(project.dictionary_path, 0o644) as draft:
         draft.write_text(dictionary.dump(after), "utf-8")
-    _journal.append(project.journal_path, "dictionary", now, {"changed": changed})
+    _journal.append(project.journal_path, "dictionary", moment(now), {"changed": changed})
     return changed
 
 
-def state_purpose(folder: Path, names: Sequence[str], purpose: str, *, now: datetime) -> int:
+def state_purpose(folder: Place, names: Sequence[str], purpose: str, *, now: datetime | None = None) -> int:
     """State the purpose of some variables, or withdraw it with an empty one; give how many lines changed."""
     project = open_project(folder)
     before = project.variables()
@@ -59,11 +62,11 @@ def state_purpose(folder: Path, names: Sequence[str], purpose: str, *, now: date
     changed = sum(one != other for one, other in zip(before, after, strict=True))
     with replacing(project.dictionary_path, 0o644) as draft:
         draft.write_text(dictionary.dump(after), "utf-8")
-    _journal.append(project.journal_path, "purpose", now, {"variables": sorted(chosen)}, why=purpose)
+    _journal.append(project.journal_path, "purpose", moment(now), {"variables": sorted(chosen)}, why=purpose)
     return changed
 
 
-def check_dictionary(folder: Path) -> DictionaryState:
+def check_dictionary(folder: Place) -> DictionaryState:
     """What a project's dictionary still lacks."""
     variables = open_project(folder).variables()
     unstated = [v.name for v in variables if not v.purpose.strip() and v.role != Role.IDENTIFIER]

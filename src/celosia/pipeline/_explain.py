@@ -12,6 +12,7 @@ from typing import Any
 from celosia.data.files import private_folder, replacing
 from celosia.dossier import explanation_page, frontier_svg
 from celosia.model.explanation import Explanation, Frontier
+from celosia.pipeline._call import Place
 from celosia.pipeline._open import opened
 from celosia.pipeline._plan import ground_for
 from celosia.pipeline._progress import Progress, ready_kernels, stage
@@ -30,9 +31,9 @@ class Explained:
 
 
 def explain_plan(
-    folder: Path,
+    folder: Place,
     with_frontier: bool = False,
-    into: Path | None = None,
+    into: Place | None = None,
     time_limit: float | None = None,
     report: Progress = None,
     **overrides: Any,
@@ -40,7 +41,7 @@ def explain_plan(
     """Explain the optimal search under a project's policy and save it as JSON, page and picture."""
     project = open_project(folder)
     ready_kernels(report)
-    with opened(folder) as found:
+    with opened(project.folder) as found:
         problem = problem_of(ground_for(project, found, **overrides))
     clock = time.monotonic
     result = search(problem, time_limit=time_limit, clock=clock)
@@ -49,7 +50,7 @@ def explain_plan(
     border = None
     if with_frontier:
         border = frontier(problem, time_limit=time_limit, clock=clock, progress=_counted(report, "frontier"))
-    return Explained(told, border, _save(told, border, into if into is not None else folder / "private"))
+    return Explained(told, border, _save(told, border, Path(into) if into is not None else project.folder / "private"))
 
 
 def _counted(report: Progress, key: str) -> Callable[[int, int], None] | None:

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from celosia.errors import SensitiveHierarchyMissing
 from celosia.hierarchy import CompiledHierarchy, build, compile_for, gaps, read_csv
 from celosia.hierarchy.official import lookup
 from celosia.model.values import CellKind, kind_of
 from celosia.model.variables import Kind, Scale, Variable
-from celosia.tuples import Tuples
+from celosia.tuples import Tuples, project
 
 _MOST = 0.9  # share of the values that must agree before a list or a format is proposed
 _TERRITORY = {"cl-cut": [2, 3, 5], "co-divipola": [3, 5], "py-distritos": [2, 4], "pe-ubigeo": [2, 4, 6]}
@@ -30,6 +31,36 @@ def compiled_hierarchies(
         name: _compiled(variables[name], vocabulary, specs.get(name), folder, _counts(quasi, i))
         for i, (name, vocabulary) in enumerate(zip(quasi.names, quasi.vocabularies, strict=True))
     }
+
+
+def sensitive_hierarchies(
+    tables: Mapping[str, Tuples],
+    variables: Mapping[str, Variable],
+    specs: Mapping[str, Mapping[str, Any]],
+    needed: Sequence[str],
+    folder: Path,
+) -> dict[str, CompiledHierarchy]:
+    """The level maps of the sensitive variables that are described, and of those that a criterion needs."""
+    chosen = {name: specs.get(name) for name in tables if name in specs or name in needed}
+    return {
+        name: _compiled(
+            variables[name],
+            (own := project(tables[name], (name,))[0]).vocabularies[0],
+            spec if spec is not None else sensitive_spec(variables[name], own.vocabularies[0]),
+            folder,
+            _counts(own, 0),
+        )
+        for name, spec in chosen.items()
+    }
+
+
+def sensitive_spec(variable: Variable, vocabulary: Sequence[str]) -> dict[str, Any]:
+    """ICD-10's levels for a column of diagnoses; anything else must be described by a person."""
+    plain = [value for value in vocabulary if kind_of(value, variable.unknown) is CellKind.PLAIN]
+    diagnoses = lookup("icd10")
+    if plain and sum(diagnoses.knows(value) for value in plain) >= _MOST * len(plain):
+        return {"builder": "official", "list": "icd10", "uncovered": "suppress"}
+    raise SensitiveHierarchyMissing(variable=variable.name)
 
 
 def uncovered(variable: Variable, vocabulary: Sequence[str], spec: Mapping[str, Any], folder: Path) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ from celosia.errors import HierarchyGap
 from celosia.hierarchy import CompiledHierarchy, from_rows, gaps, read_csv, write_csv
 from celosia.model.values import CellKind, kind_of
 from celosia.pipeline import _journal
+from celosia.pipeline._call import Place, moment
 from celosia.pipeline._hierarchies import compiled_hierarchies
 from celosia.pipeline._open import Opened, opened
+from celosia.pipeline._policy import without_bounds
 from celosia.pipeline._project import open_project, read_toml
 from celosia.tuples import Tuples
 
@@ -34,11 +36,11 @@ class HierarchyView:
         return {"format": "celosia/hierarchy/1", **asdict(self)}
 
 
-def view_hierarchy(folder: Path, variable: str) -> HierarchyView:
+def view_hierarchy(folder: Place, variable: str) -> HierarchyView:
     """What a project's hierarchy of a variable does to the values that occur."""
     project = open_project(folder)
-    with opened(folder) as found:
-        tuples, compiled = _compiled(found, folder, variable)
+    with opened(project.folder) as found:
+        tuples, compiled = _compiled(found, project.folder, variable)
     spec = read_toml(project.folder / "celosia.toml").get("hierarchies", {}).get(variable, {})
     rows = [_rows_behind(tuples, compiled, level) for level in range(compiled.height + 1)]
     origin = str(spec.get("file") or spec.get("builder") or "default")
@@ -46,36 +48,39 @@ def view_hierarchy(folder: Path, variable: str) -> HierarchyView:
     return HierarchyView(variable, origin, len(compiled.labels[0]), groups, tuple(min(r, default=0) for r in rows))
 
 
-def export_hierarchy(folder: Path, variable: str, target: Path) -> int:
+def export_hierarchy(folder: Place, variable: str, target: Place) -> int:
     """Write a variable's hierarchy over the values that occur, in ARX's layout; give the number of lines."""
-    with opened(folder) as found:
-        _, compiled = _compiled(found, folder, variable)
+    project = open_project(folder)
+    with opened(project.folder) as found:
+        _, compiled = _compiled(found, project.folder, variable)
     rows = [
         tuple(compiled.labels[level][compiled.maps[level][code]] for level in range(compiled.height + 1))
         for code in range(len(compiled.labels[0]))
     ]
-    write_csv(from_rows(variable, rows), target)
+    write_csv(from_rows(variable, rows), Path(target))
     return len(rows)
 
 
-def import_hierarchy(folder: Path, variable: str, source: Path, *, now: datetime) -> int:
+def import_hierarchy(folder: Place, variable: str, source: Place, *, now: datetime | None = None) -> int:
     """Take a hierarchy file into the project after checking that it covers every value; give its number of levels."""
     project = open_project(folder)
-    hierarchy, _ = read_csv(source, variable)
+    folder = project.folder
+    hierarchy, _ = read_csv(Path(source), variable)
     uncovered = uncovered_values(folder, variable, source)
     if uncovered:
         raise HierarchyGap(variable=variable, missing=len(uncovered), file=str(source))
     name = re.sub(r"[^A-Za-z0-9]+", "-", variable).strip("-").lower() or "variable"
     write_csv(hierarchy, folder / "hierarchies" / f"{name}.csv")
     _name_in_config(folder / "celosia.toml", variable, f"hierarchies/{name}.csv")
-    _journal.append(project.journal_path, "hierarchy", now, {"variable": variable, "levels": hierarchy.height + 1})
-    return hierarchy.height + 1
+    levels = hierarchy.height + 1
+    _journal.append(project.journal_path, "hierarchy", moment(now), {"variable": variable, "levels": levels})
+    return levels
 
 
-def uncovered_values(folder: Path, variable: str, source: Path) -> tuple[str, ...]:
+def uncovered_values(folder: Place, variable: str, source: Place) -> tuple[str, ...]:
     """The values that a hierarchy file does not cover; they are cells, so only on request."""
-    hierarchy, _ = read_csv(source, variable)
-    with opened(folder) as found:
+    hierarchy, _ = read_csv(Path(source), variable)
+    with opened(open_project(folder).folder) as found:
         described = {v.name: v for v in found.variables}
         vocabulary = found.table.tuples([variable]).vocabularies[0]
     unknown = described[variable].unknown
@@ -86,13 +91,9 @@ def uncovered_values(folder: Path, variable: str, source: Path) -> tuple[str, ..
 def _compiled(found: Opened, folder: Path, variable: str) -> tuple[Tuples, CompiledHierarchy]:
     tuples = found.table.tuples([variable])
     specs = read_toml(folder / "celosia.toml").get("hierarchies", {})
-    own = {name: _without_bounds(spec) for name, spec in specs.items()}
+    own = {name: without_bounds(spec) for name, spec in specs.items()}
     described = {v.name: v for v in found.variables}
     return tuples, compiled_hierarchies(tuples, described, own, folder)[variable]
-
-
-def _without_bounds(spec: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in spec.items() if key not in ("minimum", "maximum")}
 
 
 def _rows_behind(tuples: Tuples, compiled: CompiledHierarchy, level: int) -> list[int]:

@@ -34,17 +34,17 @@ class Linked:
     quasi: Tuples  # the quasi-identifiers, then the link columns
     sensitive: Mapping[str, Tuples]
     follower_tuples: Mapping[str, Tuples]
-    followers: Mapping[str, str]
+    followers: Mapping[str, tuple[str, ...]]
     constant: Mapping[str, Mapping[str, Groups]]  # link: columns with one value per group, and groups read as masked
 
 
 def split_by_links(
     table: Table, quasi: Sequence[str], links: Sequence[str], person: str | None, sensitive: Sequence[str],
-    followers: Mapping[str, str],
+    followers: Mapping[str, tuple[str, ...]],
 ) -> Linked:  # fmt: skip
     """Ask the table for its tuples household by household."""
     keys = (*quasi, *links)
-    beside = sorted(name for name, leader in followers.items() if leader in quasi)
+    beside = sorted(name for name, leaders in followers.items() if set(leaders) & set(quasi))
     return Linked(
         quasi=table.tuples(keys, person),
         sensitive={name: table.tuples((*keys, name), person) for name in sensitive},
@@ -54,11 +54,13 @@ def split_by_links(
     )
 
 
-def _constant(table: Table, link: str, sensitive: Sequence[str], followers: Mapping[str, str]) -> dict[str, Groups]:
+def _constant(
+    table: Table, link: str, sensitive: Sequence[str], followers: Mapping[str, tuple[str, ...]]
+) -> dict[str, Groups]:
     """Columns to be masked household by household; one that only gives such a column away counts as well."""
     pairs = {name: table.tuples((link, name)) for name in dict.fromkeys([*sensitive, *followers])}
     found = {name for name, pair in pairs.items() if one_value_each(pair)}
-    found |= {followers[name] for name in found if followers.get(name) in sensitive}
+    found |= {leader for name in found for leader in followers.get(name, ()) if leader in sensitive}
     return {name: groups_of(pair, link)[masked_values(pair, 1)] for name, pair in pairs.items() if name in found}
 
 
@@ -179,11 +181,11 @@ def _carried(linked: Linked, label: Groups, masks: Mapping[str, Mask]) -> dict[s
     for link, columns in linked.constant.items():
         group = groups_of(linked.quasi, link)
         grown |= {name: whole_groups(grown[name], group) for name in columns}
-    for name, leader in linked.followers.items():
+    for name, leaders in linked.followers.items():
+        for leader in leaders:
+            grown[name] = grown[name] | grown.get(leader, np.zeros(len(label), bool))
         if name in linked.follower_tuples:
             grown[name] = whole_groups(grown[name], label)  # shown in a part of a class, it would split it
-        elif leader in grown:
-            grown[name] = grown[name] | grown[leader]
     return grown
 
 

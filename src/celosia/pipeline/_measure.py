@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from celosia.errors import SensitiveIsQuasi
+from celosia.hierarchy import CompiledHierarchy
 from celosia.model.measures import MeasureReport
+from celosia.pipeline._hierarchies import sensitive_hierarchies
 from celosia.pipeline._open import Opened
+from celosia.pipeline._policy import without_bounds
 from celosia.pipeline._progress import Progress
+from celosia.pipeline._project import read_toml
 from celosia.risk import measure
+from celosia.tuples import Tuples
 
 
 def measure_table(
@@ -36,4 +41,14 @@ def measure_table(
         tables[name] = table.tuples((*chosen, name), key)
         if told:
             told(number / (len(sensitive) + 1))
-    return measure(tuples, tables, missing=missing)
+    return measure(tuples, tables, missing, _described(opened, tables))
+
+
+def _described(opened: Opened, tables: Mapping[str, Tuples]) -> dict[str, CompiledHierarchy]:
+    """The hierarchies that a project describes for its sensitive variables; a file alone has none."""
+    if opened.folder is None:
+        return {}
+    specs = read_toml(opened.folder / "celosia.toml").get("hierarchies", {})
+    own = {name: without_bounds(spec) for name, spec in specs.items()}
+    variables = {variable.name: variable for variable in opened.variables}
+    return sensitive_hierarchies(tables, variables, own, (), opened.folder)

@@ -16,6 +16,7 @@ from celosia.data.table import Table
 from celosia.model import dictionary
 from celosia.model.sources import Source
 from celosia.model.variables import Variable
+from celosia.pipeline._call import refuse_unknown_choices
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import is_project, open_project, source_dict
 from celosia.pipeline._suggest import column_facts, variable_dict, with_labels
@@ -30,11 +31,13 @@ class Opened:
     variables: tuple[Variable, ...]
     person: str | None
     private: Path
+    folder: Path | None = None  # of the project, where there is one
 
 
 @contextlib.contextmanager
 def opened(source: Any, report: Progress = None, described: bool = True, **reading: Any) -> Iterator[Opened]:
     """The table of a project, file, database or frame; `described=False` spares the suggestions."""
+    refuse_unknown_choices(reading)
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | Path) and is_project(Path(source)):
             yield _open_project(stack, Path(source))
@@ -51,7 +54,8 @@ def _open_project(stack: contextlib.ExitStack, folder: Path) -> Opened:
     dictionary.refuse_disagreement(variables, names, str(project.dictionary_path))
     table = Table(engine, engine.parquet(project.working_copy), names)
     markers = {variable.name: variable.missing for variable in variables}
-    return Opened(table.with_missing(markers), project.config.source, variables, project.config.person, private)
+    table = table.with_missing(markers)
+    return Opened(table, project.config.source, variables, project.config.person, private, folder)
 
 
 def _open_source(

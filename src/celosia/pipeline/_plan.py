@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from celosia.data.files import replacing
 from celosia.errors import NoFeasiblePlan, NoPlan, UnknownFormat
 from celosia.model.plan import PLAN_FORMAT, Plan, Policy, digest_of, plan_from
 from celosia.pipeline import _journal
+from celosia.pipeline._call import Place, moment
 from celosia.pipeline._ground import Ground, ground_of
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._policy import policy_of
@@ -32,17 +34,26 @@ class Planned:
     path: Path
 
 
-def make_plan(folder: Path, *, now: datetime, report: Progress = None, **overrides: Any) -> Planned:
+def make_plan(folder: Place, *, now: datetime | None = None, report: Progress = None, **overrides: Any) -> Planned:
     """Find the release that loses least under the project's policy and write plan.json."""
-    project = open_project(folder)
+    project, now = open_project(folder), moment(now)
+    folder = project.folder
     ready_kernels(report)
+    asked = {key: _plain(value) for key, value in overrides.items() if value is not None}
     with opened(folder) as found:
-        ground = ground_for(project, found, **overrides)
+        ground = ground_for(project, found, **asked)
         solution = solve(ground, report)
-    if isinstance(solution, NoSolution):
-        raise _nearest_miss(solution)
-    plan = _plan(project, ground, solution)
     path = folder / "plan.json"
+    if isinstance(solution, NoSolution):
+        path.unlink(missing_ok=True)  # an older plan answers another question: nothing may run it by mistake
+        _journal.append(project.journal_path, "plan-refused", now, {"suppressed": solution.suppressed_rows})
+        raise _nearest_miss(solution)
+    plan = plan_of(project, ground, solution, asked)
+    allowed = math.floor(ground.policy.limit * ground.quasi.n_rows)
+    if plan.suppressed_rows > allowed:
+        path.unlink(missing_ok=True)
+        hint = messages.text("plan.hint", limit=messages.percent(plan.suppressed_share))
+        raise NoFeasiblePlan(suppressed=plan.suppressed_rows, allowed=allowed, hint=hint)
     with replacing(path, 0o644) as draft:
         draft.write_text(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     _journal.append(project.journal_path, "plan", now, {"plan": plan.digest, "method": plan.method})
@@ -56,9 +67,9 @@ def ground_for(project: Project, found: Opened, **overrides: Any) -> Ground:
     return ground_of(found.table, found.variables, found.person, policy, project.folder)
 
 
-def read_plan(folder: Path) -> Plan:
+def read_plan(folder: Place) -> Plan:
     """The plan of a project."""
-    path = folder / "plan.json"
+    path = Path(folder) / "plan.json"
     if not path.is_file():
         raise NoPlan(path=str(folder))
     try:
@@ -81,7 +92,8 @@ def policy_digest(policy: Policy) -> str:
     return digest_of(policy.as_dict())
 
 
-def _plan(project: Project, ground: Ground, solution: Solution) -> Plan:
+def plan_of(project: Project, ground: Ground, solution: Solution, asked: Mapping[str, Any]) -> Plan:
+    """The plan that a solution makes; `asked` is what the command added to the project's policy."""
     rows = solution.tuples.rows
     suppressed = int(rows[solution.published.suppressed].sum())
     masked = {name: int(rows[mask].sum()) for name, mask in sorted(solution.masks.items())}
@@ -91,7 +103,7 @@ def _plan(project: Project, ground: Ground, solution: Solution) -> Plan:
         source=project.config.source.digest,
         dictionary=dictionary_digest(project),
         published=ground.published,
-        followers=dict(ground.followers),
+        followers={name: list(leaders) for name, leaders in ground.followers.items()},
         levels=dict(solution.levels),
         loss=solution.loss,
         loss_definition=solution.metric,
@@ -103,12 +115,13 @@ def _plan(project: Project, ground: Ground, solution: Solution) -> Plan:
         nodes_checked=solution.nodes_checked,
         optimal=solution.optimal,
         bound=solution.bound,
-        notes={**_plain(solution.notes), "outcome": solution.outcome},
+        asked=dict(asked),
+        notes={**solution.notes, "outcome": solution.outcome},
     )
 
 
-def _plain(notes: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(notes)
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _nearest_miss(miss: NoSolution) -> NoFeasiblePlan:

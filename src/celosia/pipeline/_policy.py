@@ -6,54 +6,55 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from celosia.errors import LinkedRowsMethod, NothingToPublish, RoleMissing, UnknownVariable, ValueOutOfRange
+from celosia.errors import (
+    BelowProtocol,
+    LinkedRowsMethod,
+    NoSensitivePublished,
+    NothingToPublish,
+    RoleMissing,
+    UnknownVariable,
+)
 from celosia.model import dictionary
-from celosia.model.plan import METHODS, Policy
+from celosia.model.plan import Policy
 from celosia.model.variables import Role, Variable
+from celosia.pipeline._settings import exact_share, refuse_wrong_request
+from celosia.risk.criteria import criterion_from
 
-# What each protocol asks when the project says nothing else: MINSAL Verificación 4; ATENEA RI >= 0.3, so f >= 4.
-_K = {"minsal": 2, "atenea": 4, "mel": 2}
-_L = {"minsal": 2}
-_SETTINGS = frozenset(
-    ("criteria", "limit", "method", "order", "metric", "mean", "weights", "mask_sensitive", "suppressed",
-     "reading", "time_limit")
-)  # fmt: skip
+# The least that each protocol asks: MINSAL Verificación 4; ATENEA RI >= 0.3, so f >= 4; MEL no unique tuples.
+MINIMUMS: Mapping[str, Mapping[str, int]] = {"minsal": {"k": 2, "l": 2}, "atenea": {"k": 4}, "mel": {"k": 2}}
+_THRESHOLD = {"k": "k", "distinct_l": "l"}  # the criteria that carry the k and the l of a protocol
+Criteria = tuple[Mapping[str, Any], ...]
 
 
 def policy_of(
     document: Mapping[str, Any], variables: Sequence[Variable], protocols: Sequence[str], **overrides: Any
 ) -> Policy:
     """The policy that a project's file, dictionary and protocols add up to; overrides come from the command."""
-    missing = dictionary.without_role(variables)
-    if missing:
-        raise RoleMissing(variables=", ".join(missing))
-    leaving = dictionary.published(variables)
-    links = links_of(document.get("unit", {}), variables)
-    quasi = tuple(v.name for v in leaving if v.role == Role.QUASI and v.name not in links)
-    sensitive = tuple(v.name for v in leaving if v.role == Role.SENSITIVE and v.name not in links)
-    if not leaving or not quasi:
-        raise NothingToPublish()
+    quasi, sensitive, links = _published_by_role(document, variables)
     asked = {key: value for key, value in overrides.items() if value is not None}
-    given = dict(document.get("policy", {})) | {key: value for key, value in asked.items() if key not in ("k", "l")}
-    _refuse_unknown_settings(given)
+    thresholds: dict[str, Any] = {key: asked.pop(key) for key in ("k", "l") if key in asked}
+    refuse_wrong_request(asked)
+    given = dict(document.get("policy", {})) | asked
     hierarchies = {name: dict(spec) for name, spec in document.get("hierarchies", {}).items()}
     _refuse_unknown_names(hierarchies, [v.name for v in variables])
+    _refuse_unknown_names(given.get("weights", {}), [v.name for v in variables])
+    _refuse_unknown_names(given.get("order", ()), quasi)
     policy = Policy(
         quasi=quasi,
         sensitive=sensitive,
-        criteria=_stricter(tuple(given.get("criteria", default_criteria(protocols, sensitive))), asked),
-        limit=_limit(given.get("limit", 1)),
-        method=_one_of("method", given.get("method", "full-domain"), METHODS),
+        criteria=_criteria(given.get("criteria"), thresholds, protocols, sensitive, [v.name for v in variables]),
+        limit=exact_share(given.get("limit", 1)) or Fraction(0),
+        method=given.get("method", "full-domain"),
         order=tuple(given.get("order", ())),
         metric=given.get("metric", "loss"),
         mean=given.get("mean", "geometric"),
         weights=given.get("weights", {}),
-        hierarchies={name: _spec(spec) for name, spec in hierarchies.items()},
-        minimum={name: int(spec["minimum"]) for name, spec in hierarchies.items() if "minimum" in spec},
-        maximum={name: int(spec["maximum"]) for name, spec in hierarchies.items() if "maximum" in spec},
-        mask_sensitive=bool(given.get("mask_sensitive", "minsal" in protocols)),
-        suppressed=_one_of("suppressed", given.get("suppressed", "keep"), ("keep", "drop")),
-        reading=_one_of("reading", given.get("reading", "own"), ("own", "wildcard")),
+        hierarchies={name: without_bounds(spec) for name, spec in hierarchies.items()},
+        minimum={name: spec["minimum"] for name, spec in hierarchies.items() if "minimum" in spec},
+        maximum={name: spec["maximum"] for name, spec in hierarchies.items() if "maximum" in spec},
+        mask_sensitive=given.get("mask_sensitive", "minsal" in protocols),
+        suppressed=given.get("suppressed", "keep"),
+        reading=given.get("reading", "own"),
         time_limit=given.get("time_limit"),
         links=links,
     )
@@ -62,64 +63,103 @@ def policy_of(
     return policy
 
 
+def _published_by_role(
+    document: Mapping[str, Any], variables: Sequence[Variable]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Published quasi-identifiers, sensitive variables and columns that tie rows together."""
+    missing = dictionary.without_role(variables)
+    if missing:
+        raise RoleMissing(variables=", ".join(missing))
+    leaving = dictionary.published(variables)
+    links = links_of(document.get("unit", {}), variables)
+    quasi = tuple(v.name for v in leaving if v.role == Role.QUASI and v.name not in links)
+    sensitive = tuple(v.name for v in leaving if v.role == Role.SENSITIVE and v.name not in links)
+    if not quasi:
+        raise NothingToPublish()
+    return quasi, sensitive, links
+
+
 def links_of(unit: Mapping[str, Any], variables: Sequence[Variable]) -> tuple[str, ...]:
     """The published columns that tie rows together: the household's number, the person's own."""
     names = [v.name for v in variables]
-    _refuse_unknown_names({unit["household"]: {}} if unit.get("household") else {}, names)
+    _refuse_unknown_names([unit["household"]] if unit.get("household") else [], names)
     leaving = {v.name for v in dictionary.published(variables)}
     declared = dict.fromkeys([unit.get("household"), unit.get("person")])
     return tuple(str(name) for name in declared if name in leaving)
 
 
-def default_criteria(protocols: Sequence[str], sensitive: Sequence[str]) -> tuple[dict[str, Any], ...]:
+def default_criteria(protocols: Sequence[str], sensitive: Sequence[str]) -> Criteria:
     """The strictest of what the protocols ask; without protocol, k >= 2 and l >= 2."""
-    k = max([_K[name] for name in protocols if name in _K], default=2)
-    least_l = max([_L[name] for name in protocols if name in _L], default=0 if protocols else 2)
-    wanted: list[dict[str, Any]] = [{"criterion": "k", "k": k}]
-    if least_l:
-        wanted += [{"criterion": "distinct_l", "variable": name, "l": least_l} for name in sensitive]
-    return tuple(wanted)
+    asked = {"k": _minimum("k", protocols)[0], "l": _minimum("l", protocols)[0]} if protocols else {"k": 2, "l": 2}
+    return _with_thresholds((), {key: value for key, value in asked.items() if value}, sensitive)
 
 
-def _stricter(criteria: tuple[Mapping[str, Any], ...], asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """The criteria with the k or l that the command asks for."""
-    wanted = {"k": asked.get("k"), "distinct_l": asked.get("l")}
-    return tuple(
-        {**criterion, {"k": "k", "distinct_l": "l"}[name]: wanted[name]}
-        if (name := str(criterion.get("criterion"))) in wanted and wanted[name] is not None
-        else criterion
-        for criterion in criteria
-    )
-
-
-def _limit(value: Any) -> Fraction:
-    """A share 0..1, exactly as written: 0.05 is 1/20."""
-    try:
-        limit = Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise ValueOutOfRange(parameter="limit", given=value, allowed="0–1") from None
-    if not 0 <= limit <= 1:
-        raise ValueOutOfRange(parameter="limit", given=value, allowed="0–1")
-    return limit
-
-
-def _one_of(parameter: str, value: Any, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise ValueOutOfRange(parameter=parameter, given=value, allowed=", ".join(allowed))
-    return str(value)
-
-
-def _spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+def without_bounds(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A hierarchy's description without the least and greatest level, which belong to the search."""
     return {key: value for key, value in spec.items() if key not in ("minimum", "maximum")}
 
 
-def _refuse_unknown_settings(given: Mapping[str, Any]) -> None:
-    for key in given:
-        if key not in _SETTINGS:
-            raise ValueOutOfRange(parameter="policy", given=key, allowed=", ".join(sorted(_SETTINGS)))
+def _criteria(
+    given: Sequence[Mapping[str, Any]] | None,
+    asked: Mapping[str, Any],
+    protocols: Sequence[str],
+    sensitive: Sequence[str],
+    names: Sequence[str],
+) -> Criteria:
+    """The project's criteria with the k and l that the command asks for, never below a protocol's."""
+    if asked.get("l") is not None and not sensitive:
+        raise NoSensitivePublished()
+    chosen = tuple(default_criteria(protocols, sensitive) if given is None else given)
+    chosen = _with_thresholds(chosen, asked, sensitive)
+    _refuse_unknown_names([name for data in chosen if (name := criterion_from(data).variable)], names)
+    _refuse_below(chosen, protocols)
+    return _completed(chosen, protocols, sensitive)
 
 
-def _refuse_unknown_names(hierarchies: Mapping[str, Any], names: Sequence[str]) -> None:
-    for name in hierarchies:
+def _with_thresholds(criteria: Criteria, asked: Mapping[str, Any], sensitive: Sequence[str]) -> Criteria:
+    """The criteria with a k or an l set where it stands, and added where it does not."""
+    changed = []
+    for criterion in criteria:
+        name = _THRESHOLD.get(str(criterion.get("criterion")), "")
+        changed.append({**criterion, name: asked[name]} if name in asked else criterion)
+    return (*changed, *_lacking(changed, asked, sensitive))
+
+
+def _completed(criteria: Criteria, protocols: Sequence[str], sensitive: Sequence[str]) -> Criteria:
+    """The criteria, and those of the protocols that they leave out."""
+    least = {name: _minimum(name, protocols)[0] for name in ("k", "l")}
+    asked = {name: value for name, value in least.items() if value}
+    return (*criteria, *_lacking(criteria, asked, sensitive))
+
+
+def _lacking(
+    criteria: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], sensitive: Sequence[str]
+) -> list[dict[str, Any]]:
+    """A k, and an l of each sensitive variable, where the criteria hold none (one in rows alone is none)."""
+    held = {(data.get("criterion"), data.get("variable")) for data in criteria if data.get("unit") != "rows"}
+    wanted: list[dict[str, Any]] = []
+    if "k" in asked:
+        wanted.append({"criterion": "k", "k": asked["k"]})
+    if "l" in asked:
+        wanted += [{"criterion": "distinct_l", "variable": name, "l": asked["l"]} for name in sensitive]
+    return [data for data in wanted if (data["criterion"], data.get("variable")) not in held]
+
+
+def _refuse_below(criteria: Criteria, protocols: Sequence[str]) -> None:
+    """A k or l written by hand is refused when a protocol of the project asks for more."""
+    for data in criteria:
+        name = _THRESHOLD.get(str(data.get("criterion")), "")
+        minimum, protocol = _minimum(name, protocols)
+        if name and data[name] < minimum:
+            raise BelowProtocol(measure=name, given=data[name], protocol=protocol.upper(), minimum=minimum)
+
+
+def _minimum(name: str, protocols: Sequence[str]) -> tuple[int, str]:
+    """The most that the protocols ask of k or l, and which one asks it; 0 when none does."""
+    return max(((MINIMUMS.get(one, {}).get(name, 0), one) for one in protocols), default=(0, ""))
+
+
+def _refuse_unknown_names(asked: Sequence[str] | Mapping[str, Any], names: Sequence[str]) -> None:
+    for name in asked:
         if name not in names:
             raise UnknownVariable(variable=name, known=", ".join(names))

@@ -6,12 +6,13 @@ Everything is made in a hidden folder beside the target and moved into place in 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,13 +25,15 @@ from celosia.data.readers import ingest
 from celosia.data.sheets import read_rows
 from celosia.data.suggest import person_key, suggest
 from celosia.data.table import Table
-from celosia.errors import AlreadyExists, DictionaryNeeded, FolderUnwritable
+from celosia.errors import AlreadyExists, DictionaryNeeded, FolderUnwritable, ValueOutOfRange
 from celosia.model import dictionary
-from celosia.model.project import ProjectConfig
+from celosia.model.project import PROTOCOLS, ProjectConfig
 from celosia.model.schema import Schema
 from celosia.model.sources import Ingested
-from celosia.model.variables import Variable
+from celosia.model.variables import Role, Variable
 from celosia.pipeline import _journal
+from celosia.pipeline._call import Place, moment, refuse_unknown_choices
+from celosia.pipeline._policy import default_criteria
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, config_document, source_dict
 from celosia.pipeline._suggest import column_facts, variable_dict, with_labels
@@ -57,30 +60,40 @@ class Initiated:
 
 
 def init(
-    source: str,
-    into: Path | None = None,
-    protocols: tuple[str, ...] = (),
-    given_dictionary: Path | None = None,
+    source: Any,
+    into: Place | None = None,
+    protocols: Sequence[str] = (),
+    given_dictionary: Place | None = None,
     person: str | None = None,
     *,
-    now: datetime,
+    now: datetime | None = None,
     report: Progress = None,
     **reading: Any,
 ) -> Initiated:
     """Make a project folder from a source: working copy, proposed dictionary, journal."""
-    folder = into if into is not None else Path(folder_name(source))
+    protocols = _known(protocols)
+    refuse_unknown_choices(reading)
+    folder = Path(into) if into is not None else Path(folder_name(str(source)))
+    given = Path(given_dictionary) if given_dictionary is not None else None
     if folder.exists():
         raise AlreadyExists(path=str(folder))
-    if "mel" in protocols and given_dictionary is None:
+    if "mel" in protocols and given is None:
         raise DictionaryNeeded()  # MEL IV.1: the base and its dictionary are both needed to begin
     with _staged(folder) as staging:
         ingested = ingest(source, staging / "private" / "working.parquet", progress=stage(report, "read"), **reading)
         if person is not None:
             Schema(ingested.names).position(person)
-        variables, key = _described(staging, ingested, protocols, given_dictionary, report)
+        variables, key = _described(staging, ingested, protocols, given, report)
         config = ProjectConfig(folder.name, messages.language(), protocols, ingested.source, person or key)
-        _write(staging, config, variables, now)
+        _write(staging, config, variables, moment(now))
     return Initiated(Project(folder, config), variables)
+
+
+def _known(protocols: Sequence[str]) -> tuple[str, ...]:
+    for name in protocols:
+        if name not in PROTOCOLS:
+            raise ValueOutOfRange(parameter="protocols", given=name, allowed=", ".join(PROTOCOLS))
+    return tuple(protocols)
 
 
 def folder_name(source: str) -> str:
@@ -131,10 +144,23 @@ def _given_labels(given: Path | None, columns: tuple[str, ...]) -> dict[str, str
     return labels
 
 
+def _template(config: ProjectConfig, variables: tuple[Variable, ...]) -> str:
+    """What people may add to celosia.toml, as comments: the criteria that apply when nothing else is said."""
+    sensitive = [v.name for v in variables if v.role == Role.SENSITIVE]
+    criteria = "".join(f"\n#   {_inline(data)}," for data in default_criteria(config.protocols, sensitive))
+    policy = messages.text("plan.template.policy", criteria=criteria)
+    return "\n".join(["", policy, "", messages.text("plan.template.hierarchies"), ""])
+
+
+def _inline(data: Mapping[str, Any]) -> str:
+    """A criterion as TOML writes it on one line; a JSON text is a TOML text."""
+    return "{" + ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in data.items()) + "}"
+
+
 def _write(staging: Path, config: ProjectConfig, variables: tuple[Variable, ...], now: datetime) -> None:
     source = config.source
     facts = {"source": source.digest, "rows": source.rows, "columns": source.columns, "protocols": config.protocols}
     with writing_into(staging):
-        (staging / "celosia.toml").write_text(config_document(config), "utf-8")
+        (staging / "celosia.toml").write_text(config_document(config, _template(config, variables)), "utf-8")
         (staging / "dictionary.csv").write_text(dictionary.dump(variables), "utf-8")
         _journal.append(staging / "journal.jsonl", "init", now, facts)

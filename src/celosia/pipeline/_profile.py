@@ -1,6 +1,6 @@
 """`profile`: what is in a table and how exposed it is.
 
-Identifiers and free text are counted, never shown: their values are people.
+Identifiers and free text are counted, never shown: their values are people. So are rare values of the others.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _variable_profile(
     variable: Variable, frequencies: Frequencies, rows: int, decimal: str, rare: int
 ) -> VariableProfile:
     veiled = variable.role in (Role.IDENTIFIER, None) or variable.scale == Scale.FREE_TEXT
-    listed = () if veiled else descriptives.categories(frequencies, rows, LISTED)
+    listed = () if veiled else descriptives.categories(frequencies, rows, LISTED, above=rare)
     missing = descriptives.missing_rows(frequencies)
     numeric = variable.scale in _NUMERIC and not veiled
     return VariableProfile(

@@ -11,11 +11,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from celosia import messages
 from celosia.errors import BadProjectFile, FileMissing, NotAProject, UnknownFormat, WorkingCopyMissing
 from celosia.model import dictionary
 from celosia.model.project import FORMAT, ProjectConfig
 from celosia.model.sources import Notice, ReadingChoices, Source
 from celosia.model.variables import Variable
+from celosia.pipeline._call import Place
+from celosia.pipeline._settings import refuse_wrong_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,9 @@ def is_project(path: Path) -> bool:
     return (path / "celosia.toml").is_file()
 
 
-def open_project(folder: Path) -> Project:
+def open_project(folder: Place) -> Project:
     """The project in a folder; its working copy must be there."""
+    folder = Path(folder)
     if not is_project(folder):
         raise NotAProject(path=str(folder))
     project = Project(folder, _config(read_toml(folder / "celosia.toml"), folder / "celosia.toml"))
@@ -67,13 +71,15 @@ def open_project(folder: Path) -> Project:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file; a syntax error names the line."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadProjectFile(path=str(path), line="?") from None
     except tomllib.TOMLDecodeError as fault:
         raise BadProjectFile(path=str(path), line=_line_of(str(fault))) from None
 
 
-def config_document(config: ProjectConfig) -> str:
-    """The text of a fresh celosia.toml."""
+def config_document(config: ProjectConfig, template: str = "") -> str:
+    """The text of a fresh celosia.toml; the template is what people may add to it, as comments."""
     import tomlkit
 
     document = tomlkit.document()
@@ -87,8 +93,10 @@ def config_document(config: ProjectConfig) -> str:
         unit["person"] = config.person
     if config.household:
         unit["household"] = config.household
+    else:
+        unit.add(tomlkit.comment('household = ""  ' + messages.text("plan.template.household")))
     document["unit"] = unit
-    return tomlkit.dumps(document)
+    return tomlkit.dumps(document) + template
 
 
 def source_dict(source: Source) -> dict[str, Any]:
@@ -108,17 +116,16 @@ def _config(document: dict[str, Any], path: Path) -> ProjectConfig:
     found = str(document.get("format", ""))
     if found != FORMAT:
         raise UnknownFormat(path=str(path), found=found, expected=FORMAT)
-    try:
-        return ProjectConfig(
-            name=str(document["name"]),
-            language=str(document["language"]),
-            protocols=tuple(document["protocols"]),
-            source=_source(document["source"]),
-            person=document.get("unit", {}).get("person"),
-            household=document.get("unit", {}).get("household"),
-        )
-    except (KeyError, TypeError):
-        raise BadProjectFile(path=str(path), line="?") from None
+    refuse_wrong_settings(document, str(path))
+    unit = document.get("unit", {})
+    return ProjectConfig(
+        name=document["name"],
+        language=document["language"],
+        protocols=tuple(document["protocols"]),
+        source=_source(document["source"]),
+        person=unit.get("person") or None,
+        household=unit.get("household") or None,
+    )
 
 
 def _source(held: dict[str, Any]) -> Source:

@@ -18,15 +18,15 @@ from celosia.data.files import private_folder, scratch_beside, writing_into
 from celosia.data.table import Table
 from celosia.data.writers import write_csv
 from celosia.errors import CandidateFails, NothingLeft, PlanStale
-from celosia.model.plan import Plan, policy_from
+from celosia.model.plan import Plan, digest_of
 from celosia.model.verdict import CheckReport, State
 from celosia.pipeline import _journal
-from celosia.pipeline._check import check_file
-from celosia.pipeline._ground import Ground, ground_of
+from celosia.pipeline._call import Place, moment
+from celosia.pipeline._check import check_file, sensitive_leaders
+from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import renumbered
 from celosia.pipeline._open import Opened, opened
-from celosia.pipeline._plan import dictionary_digest, read_plan
-from celosia.pipeline._policy import links_of
+from celosia.pipeline._plan import dictionary_digest, ground_for, plan_of, read_plan
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._solve import Solution, solve
@@ -42,15 +42,16 @@ class Ran:
     check: CheckReport
 
 
-def run_plan(folder: Path, *, now: datetime, report: Progress = None) -> Ran:
+def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = None) -> Ran:
     """Apply the project's plan; a candidate is left only if it was read back and every rule holds on it."""
-    project = open_project(folder)
+    project, now = open_project(folder), moment(now)
+    folder = project.folder
     plan = read_plan(folder)
     ready_kernels(report)
     _refuse_stale(project, plan)
     with opened(folder) as found:
-        ground = ground_of(found.table, found.variables, found.person, policy_from(plan.policy), folder)
-        solution = _solved_again(ground, plan, report)
+        ground = ground_for(project, found, **plan.asked)
+        solution = _solved_again(project, ground, plan, report)
         with scratch_beside(folder / "private" / "candidate") as scratch:
             check = _written_and_checked(found, ground, plan, solution, private_folder(scratch / "candidate"), report)
             if not check.holds:
@@ -67,15 +68,14 @@ def _refuse_stale(project: Project, plan: Plan) -> None:
         raise PlanStale(what=messages.text("plan.stale_source"))
     if plan.dictionary != dictionary_digest(project):
         raise PlanStale(what=messages.text("plan.stale_dictionary"))
-    unit = {"person": project.config.person, "household": project.config.household}
-    if tuple(plan.policy["links"]) != links_of(unit, project.variables()):
-        raise PlanStale(what=messages.text("plan.stale_outcome"))
 
 
-def _solved_again(ground: Ground, plan: Plan, report: Progress) -> Solution:
-    """The plan's own solution, found again from plan and source; any difference stops the run."""
+def _solved_again(project: Project, ground: Ground, plan: Plan, report: Progress) -> Solution:
+    """The plan's own solution, found again from plan and source; any line that differs stops the run."""
+    if digest_of(ground.policy.as_dict()) != digest_of(plan.policy):
+        raise PlanStale(what=messages.text("plan.stale_policy"))
     solution = solve(ground, report)
-    if isinstance(solution, NoSolution) or solution.outcome != plan.notes["outcome"]:
+    if isinstance(solution, NoSolution) or plan_of(project, ground, solution, plan.asked).digest != plan.digest:
         raise PlanStale(what=messages.text("plan.stale_outcome"))
     return solution
 
@@ -91,13 +91,16 @@ def _written_and_checked(
     vocabularies = [*solution.published.vocabularies, *tuples.vocabularies[width:]]
     masks = {name: mask for name, mask in solution.masks.items() if name in plan.published}
     table = found.table.recode(tuples, codes, vocabularies, masks, dropped)
+    for name, leader in sensitive_leaders(plan, ground.policy):
+        table = table.mask_along(name, leader)  # also where the value came masked from the source
     if links := tuples.names[width:]:
         table = renumbered(table, plan.published, links)  # … and are numbered by what is published of each household
     order = _write(table, plan.published, found.person, target)
     if told := stage(report, "check"):
         told(0.5)
     rows = ground.quasi.n_rows
-    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows)
+    trees = ground.sensitive_hierarchies
+    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows, trees)
     for spare in ("again.parquet", "persons.parquet"):
         (target / spare).unlink(missing_ok=True)
     with writing_into(target):

@@ -15,13 +15,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import HouseholdsExceedLimit, OrderIncomplete
+from celosia.errors import HouseholdsExceedLimit, OrderIncomplete, ValueOutOfRange
 from celosia.evaluation import Objective, recoding_loss
 from celosia.model.values import SUPPRESSED, is_masked
 from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import closed_masks, closed_suppression, groups_of
 from celosia.pipeline._progress import Progress, stage
-from celosia.risk.criteria import Criterion
 from celosia.solver import (
     ClassCounter,
     NoSolution,
@@ -84,7 +83,7 @@ def problem_of(ground: Ground) -> SearchProblem:
         policy.limit,
         Objective(policy.metric, policy.mean, policy.weights),
         {name: ground.sensitive[name] for name in ground.sensitive},
-        {},
+        ground.sensitive_hierarchies,
         {name: level for name, level in policy.minimum.items() if name in policy.quasi},
         {name: level for name, level in policy.maximum.items() if name in policy.quasi},
     )
@@ -92,6 +91,9 @@ def problem_of(ground: Ground) -> SearchProblem:
 
 def solve(ground: Ground, report: Progress = None) -> Solution | NoSolution:
     """The best the chosen method finds, or the nearest miss."""
+    together = [criterion.name for criterion in ground.criteria if criterion.on_release]
+    if together and ground.policy.method != "full-domain":
+        raise ValueOutOfRange(parameter=f"{together[0]}.reference", given="release", allowed="source")
     methods = {"full-domain": _full_domain, "recipe": _recipe, "local": _local, "cells": _cells}
     return methods[ground.policy.method](ground, report)
 
@@ -107,7 +109,7 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
     )
     if isinstance(found, NoSolution):
         return found
-    suppressed, masks = _failing(ground, problem, found.levels)
+    suppressed, masks = _failing(ground, ground.counter(), problem, found.levels)
     ground, names = ground.by_household(), ground.quasi.names
     labels = levels_of([ground.hierarchies[name] for name in names])
     codes = ground.quasi.codes[:, : len(names)]
@@ -157,6 +159,12 @@ def _blank(published: Published) -> Mask:
     return blank
 
 
+def _newly_blank(ground: Ground, published: Published) -> Mask:
+    """Tuples that show nothing in the release and did in the source: suppressed, whatever the method calls them."""
+    source = Published(ground.quasi.names, ground.quasi.vocabularies, ground.quasi.codes, published.suppressed, {})
+    return _blank(published) & ~_blank(source)
+
+
 def _loss_after(ground: Ground, suppressed: Mask, found: SearchResult) -> dict[str, Any]:
     """The loss with the rows that households add, always as `loss`; the search's bound holds for that alone."""
     objective = Objective("loss", ground.policy.mean, ground.policy.weights)
@@ -166,10 +174,13 @@ def _loss_after(ground: Ground, suppressed: Mask, found: SearchResult) -> dict[s
     return {"loss": loss, "metric": objective.name, "bound": found.bound if ground.policy.metric == "loss" else None}
 
 
-def _failing(ground: Ground, problem: SearchProblem, levels: Sequence[int]) -> tuple[Mask, dict[str, Mask]]:
+def _failing(
+    ground: Ground, counter: ClassCounter, problem: SearchProblem, levels: Sequence[int]
+) -> tuple[Mask, dict[str, Mask]]:
     """Tuples to suppress, and tuples that only lose a sensitive value because the policy prefers that (M15)."""
+    whole = look(problem, levels)
     if not ground.policy.mask_sensitive:
-        return look(problem, levels).suppressed, {}
+        return whole.suppressed, {}
     sizes = tuple(criterion for criterion in problem.criteria if not criterion.variable)
     suppressed = look(replace(problem, criteria=sizes), levels).suppressed
     masks: dict[str, Mask] = {}
@@ -177,7 +188,11 @@ def _failing(ground: Ground, problem: SearchProblem, levels: Sequence[int]) -> t
         if criterion.variable:
             fails = look(replace(problem, criteria=(criterion,)), levels).suppressed & ~suppressed
             masks[criterion.variable] = masks.get(criterion.variable, np.zeros(len(fails), bool)) | fails
-    return suppressed, masks
+    # What still fails with its value masked, such as a size asked together with it, is suppressed after all.
+    shown = {name: ~mask for name, mask in masks.items()}
+    passes = judge_all(problem.criteria, counter.classes(whole.label, len(whole.passes), shown))
+    suppressed = suppressed | (whole.suppressed & ~passes[whole.label])
+    return suppressed, {name: mask & ~suppressed for name, mask in masks.items()}
 
 
 def _recipe(ground: Ground, report: Progress) -> Solution:
@@ -195,6 +210,7 @@ def _recipe(ground: Ground, report: Progress) -> Solution:
     offered = max(problem.highest[first] - problem.lowest[first], 1)
     printed = literal_recipe(counter, hierarchies, ground.criteria, steps, offered)
     published = Published(ground.quasi.names, made.vocabularies, made.codes, made.topmost, {})
+    published = replace(published, suppressed=_newly_blank(ground, published))
     levels = steps[made.steps]
     loss = recoding_loss(ground.quasi, hierarchies, levels, made.topmost, problem.objective)
     notes = {
@@ -225,6 +241,7 @@ def _local(ground: Ground, report: Progress) -> Solution | NoSolution:
         return search(replace(problem, limit=0 * problem.limit))  # type: ignore[return-value]
     nobody = np.zeros(len(ground.quasi.rows), bool)
     published = Published(ground.quasi.names, made.vocabularies, made.codes, nobody, {})
+    published = replace(published, suppressed=_newly_blank(ground, published))
     loss = recoding_loss(ground.quasi, hierarchies, made.levels, nobody, problem.objective)
     return _completed(
         ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=made.nodes,
@@ -241,7 +258,9 @@ def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
     made = suppress_cells(counter, ground.criteria, importance, reading)
     if made is None:
         return search(replace(problem, limit=0 * problem.limit))  # type: ignore[return-value]
-    published = Published(ground.quasi.names, made.vocabularies, made.codes, np.all(made.masked, axis=1), {})
+    nobody = np.zeros(len(ground.quasi.rows), bool)
+    published = Published(ground.quasi.names, made.vocabularies, made.codes, nobody, {})
+    published = replace(published, suppressed=_newly_blank(ground, published))
     levels = np.zeros(ground.quasi.codes.shape, np.int64)
     loss = recoding_loss(ground.quasi, hierarchies, levels, made.masked, problem.objective)
     notes = {
@@ -305,14 +324,35 @@ def _mask_suppressed_group(
 def _masks_of_followers(
     ground: Ground, label: NDArray[np.int64], count: int, suppressed: Mask, masks: Mapping[str, Mask]
 ) -> dict[str, Mask]:
-    """A column that follows from another is shown only where it tells nothing more than the class does (X7)."""
+    """A column that gives others away is shown only where it tells nothing more than the class does (X7).
+
+    One tied to a quasi-identifier is shown or masked for a whole class, so that it never splits one.
+    """
+    nobody = np.zeros(len(label), bool)
     found: dict[str, Mask] = {}
-    for name, leader in ground.followers.items():
+    for name, leaders in ground.followers.items():
+        mask = masks.get(name, nobody).copy()
+        for leader in leaders:
+            mask |= masks.get(leader, nobody)
         if name in ground.follower_tuples:
-            found[name] = _changing(ground, ground.follower_tuples[name], label, count) | suppressed
-        else:
-            found[name] = masks.get(leader, np.zeros(len(label), bool)) | masks.get(name, np.zeros(len(label), bool))
+            for leader in leaders:
+                mask |= _holding_masked(ground, leader)
+            touched = np.zeros(count, bool)
+            touched[label[mask]] = True
+            mask = touched[label] | _changing(ground, ground.follower_tuples[name], label, count) | suppressed
+        found[name] = mask
     return found
+
+
+def _holding_masked(ground: Ground, leader: str) -> Mask:
+    """Tuples with a row whose sensitive value came masked from the source."""
+    held = np.zeros(len(ground.quasi.rows), bool)
+    if leader in ground.sensitive:
+        table = ground.sensitive[leader]
+        _, parent = project(table, ground.quasi.names)
+        starred = np.array([is_masked(text) for text in table.vocabularies[-1]], bool)[table.codes[:, -1]]
+        held[parent[starred]] = True
+    return held
 
 
 def _changing(ground: Ground, beside: Any, label: NDArray[np.int64], count: int) -> Mask:
@@ -321,8 +361,3 @@ def _changing(ground: Ground, beside: Any, label: NDArray[np.int64], count: int)
     pairs = np.unique(np.stack([label[parent], beside.codes[:, -1].astype(np.int64)], axis=1), axis=0)
     several = np.bincount(pairs[:, 0], minlength=count) > 1
     return several[label]
-
-
-def failing_criteria(criteria: tuple[Criterion, ...]) -> str:
-    """Criteria as a short list for a sentence."""
-    return ", ".join(str(criterion.as_dict()) for criterion in criteria)

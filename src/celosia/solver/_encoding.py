@@ -68,7 +68,9 @@ class Encoding:
     def __init__(self, problem: SearchProblem) -> None:
         quasi = problem.quasi
         self.begin = np.concatenate([[0], np.cumsum(quasi.sizes)]).astype(np.int64)
-        counts = rollup.count_codes(np.ascontiguousarray(quasi.codes), quasi.rows.astype(np.int64, copy=False), self.begin)
+        counts = rollup.count_codes(
+            np.ascontiguousarray(quasi.codes), quasi.rows.astype(np.int64, copy=False), self.begin
+        )
         ranges = zip(problem.names, problem.lowest, problem.highest, strict=True)
         self.leaves = [
             leaves_of(
@@ -101,9 +103,7 @@ class Encoding:
             place += self.bits[variable]
         return shift
 
-    def room(
-        self, entries: int, slots: int
-    ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], int]:
+    def room(self, entries: int, slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], int]:
         """Room for the classes of a roll-up, its slots, and the number below which a slot is empty."""
         if len(self._out_rows) < entries:
             self._out_keys, self._out_rows = np.empty(entries, np.uint64), np.empty(entries, np.int64)

@@ -87,13 +87,11 @@ class Evaluator:
     def judge(self, table: Table) -> tuple[Mask, NDArray[np.int64], int]:
         """Classes that pass everything, rows of each that are lost here and below, and rows lost over all."""
         classes = table.classes(self.domains)
-        passes = np.ones(len(classes), bool)
+        passes = alive = np.ones(len(classes), bool)
         lost = np.zeros(len(classes), np.int64)
-        alive = passes
-        for criterion in self.by_class:
+        for place, criterion in enumerate(self.by_class):
             good, gone = criterion.measure(classes, alive)
-            passes = passes & good
-            lost = np.maximum(lost, gone)
+            passes, lost = (passes & good, np.maximum(lost, gone)) if place else (good, gone)
             alive = lost < classes.rows
         everywhere = 0
         for criterion in self.together:

@@ -40,6 +40,7 @@ class Lattice:
         self.top = self.depths - 1
         self.bottom = np.zeros_like(self.top)
         self.stride = np.concatenate([np.cumprod(self.depths[::-1])[::-1][1:], [1]]).astype(np.int64)
+        self._places = list(zip(self.stride.tolist(), self.depths.tolist(), strict=True))
         self.bound = np.full(int(np.prod(self.depths)), -np.inf)
         self.tame = np.zeros(len(self.bound), bool)  # above a node that closed little: not worth going beyond to
         self.closing = np.full((len(self.top), int(self.depths.max())), np.inf)
@@ -47,7 +48,7 @@ class Lattice:
 
     def levels(self, node: int) -> Levels:
         """Levels of a node."""
-        return tuple(((node // self.stride) % self.depths).tolist())
+        return tuple([node // stride % depth for stride, depth in self._places])
 
     def node(self, levels: Levels) -> int:
         """Number of a node."""

@@ -7,7 +7,7 @@ lightest form that answers. Any table of a finer node is a source; the smallest 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,9 @@ from celosia.tuples import Persons
 
 Index = NDArray[np.int64]
 _ADDRESSED = 2**18  # codes addressed directly even by small tables
-_SMALL = 2_000  # entries that are cheaply read again and again
+_SMALL = 4_000  # entries that are cheaply read again and again
 _LARGE = 200_000  # entries beyond which a stepping stone costs more than it saves
-_PATIENCE = 2  # readings of a source before a stepping stone is made
+_PATIENCE = 3  # readings of a source before a stepping stone is made
 _SPARSE = 8  # addresses per tuple up to which large tables are addressed directly
 
 
@@ -57,12 +57,13 @@ class Table:
     values: Mapping[str, Values]
     value_persons: Mapping[str, Incidence]
 
-    @property
-    def size(self) -> int:
-        """What rolling it up costs, in entries."""
+    size: int = field(init=False)  # what rolling it up costs, in entries
+
+    def __post_init__(self) -> None:
         lists = sum(len(v.values) for v in self.values.values() if isinstance(v, ValueCounts))
         listed = sum(len(i.entry) for i in self.value_persons.values())
-        return len(self.keys) + lists + listed + (0 if self.persons is None else len(self.persons.entry))
+        persons = 0 if self.persons is None else len(self.persons.entry)
+        object.__setattr__(self, "size", len(self.keys) + lists + listed + persons)
 
     def classes(self, domains: Mapping[str, Domain]) -> Classes:
         """The classes as criteria see them."""
@@ -132,6 +133,7 @@ class Pool:
         self._levels = np.zeros((64, variables), np.int64)
         self._sizes = np.zeros(64, np.int64)
         self._budget = budget
+        self._held = 0
 
     def smallest(self, levels: Levels) -> Table:
         """The smallest table of a finer node."""
@@ -144,7 +146,7 @@ class Pool:
         size = table.size
         if 4 * size > 3 * source.size or size > self._budget // 2:
             return False
-        while self._tables and self._sizes[: len(self._tables)].sum() + size > self._budget:
+        while self._tables and self._held + size > self._budget:
             self._drop(int(np.argmax(self._sizes[: len(self._tables)])))
         at = len(self._tables)
         if at == len(self._sizes):
@@ -152,9 +154,11 @@ class Pool:
             self._sizes = np.concatenate([self._sizes, np.zeros_like(self._sizes)])
         self._tables.append(table)
         self._levels[at], self._sizes[at] = levels, size
+        self._held += size
         return True
 
     def _drop(self, at: int) -> None:
+        self._held -= int(self._sizes[at])
         last = len(self._tables) - 1
         self._tables[at] = self._tables[last]
         self._levels[at], self._sizes[at] = self._levels[last], self._sizes[last]

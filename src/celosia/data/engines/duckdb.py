@@ -16,6 +16,7 @@ import ibis
 import pyarrow as pa
 
 from celosia.data.engines._base import Expression, arrow_schema, guarded, unbound
+from celosia.data.files import SPILL, own_folder
 
 _FAULTS = (duckdb.Error,)
 
@@ -26,7 +27,7 @@ class DuckDBEngine:
     name = "DuckDB"
 
     def __init__(self, spill: Path | None = None, memory_limit: str | None = None, threads: int | None = None):
-        self._spill = Path(tempfile.mkdtemp(prefix="celosia-", dir=spill))  # mkdtemp: mode 0700
+        self._spill = own_folder(spill or Path(tempfile.gettempdir()), SPILL)
         config: dict[str, str | int] = {
             "temp_directory": str(self._spill),
             "autoinstall_known_extensions": "false",

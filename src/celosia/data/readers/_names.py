@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from celosia import messages
 from celosia.data.sniffing import looks_like_data
-from celosia.errors import BlankHeader, DuplicateHeader, NothingChosen
+from celosia.errors import BlankHeader, DuplicateHeader, GuessedDuplicateHeader, NothingChosen
 from celosia.model.schema import Schema
 from celosia.model.sources import Notice, ReadingChoices
 
@@ -32,7 +32,7 @@ def settled(raw: Sequence[str], choices: ReadingChoices) -> tuple[tuple[str, ...
         names = renamed
         notices = (Notice.of("renamed", count=changed),) if changed else ()
     _refuse_blank(names)
-    _refuse_repeated(names)
+    _refuse_repeated(names, guessed="header" in choices.guessed)
     return names, notices + _collisions(names)
 
 
@@ -42,10 +42,12 @@ def _refuse_blank(names: Sequence[str]) -> None:
         raise BlankHeader(positions=", ".join(blank))
 
 
-def _refuse_repeated(names: Sequence[str]) -> None:
+def _refuse_repeated(names: Sequence[str], guessed: bool) -> None:
     name, count = Counter(names).most_common(1)[0]
     if count > 1:
         positions = ", ".join(str(i) for i, other in enumerate(names, 1) if other == name)
+        if guessed:  # nobody said that it is a header: it may be a person's row
+            raise GuessedDuplicateHeader(positions=positions)
         hidden = any(looks_like_data(other) for other in names)
         raise DuplicateHeader(variable=_HIDDEN if hidden else name, positions=positions)
 

@@ -112,9 +112,10 @@ def _decoded(decoder: codecs.IncrementalDecoder, block: bytes, state: Pass, plai
         state.findings.controls = has_c1(block)
     try:
         text = decoder.decode(block, not block)
-    except UnicodeDecodeError as fault:
-        line = line_at(state.path, state.offset - len(pending) + fault.start)
-        raise Undecodable(line, state.multibyte + _sequences(pending + block, fault.start)) from None
+    except UnicodeError as fault:  # UTF-16 without its mark is no UnicodeDecodeError, and has no place
+        start = fault.start if isinstance(fault, UnicodeDecodeError) else 0
+        line = line_at(state.path, state.offset - len(pending) + start)
+        raise Undecodable(line, state.multibyte + _sequences(pending + block, start)) from None
     if plain:
         state.multibyte += len(block) - len(text)
         return block
@@ -152,6 +153,20 @@ def _accents(path: Path) -> bytes:
         while len(found) < _ENOUGH_ACCENTS and (block := stream.read(_BLOCK)):
             found += accents_in_context(block) + b"\n"
     return bytes(found)
+
+
+def blank_lines_between(path: Path, quote: str) -> int:
+    """Lines without a character between others; 0 when quotes occur, since a quoted text may hold such lines."""
+    mark, found, waiting = quote.encode(), 0, 0
+    with reading_from(path), path.open("rb") as stream:
+        for number, line in enumerate(stream):
+            if mark and mark in line:
+                return 0
+            if line.strip(b"\r\n"):
+                found, waiting = found + waiting, 0
+            elif number:
+                waiting += 1
+    return found
 
 
 def mixes_line_ends(path: Path) -> bool:

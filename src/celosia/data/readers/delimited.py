@@ -24,6 +24,7 @@ from celosia.data.readers._stream import (
     Findings,
     Progress,
     Undecodable,
+    blank_lines_between,
     encoding_after,
     mixes_line_ends,
     survey,
@@ -58,7 +59,8 @@ def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | 
         raise SourceChanged(path=str(path))
     if rows == 0:
         raise HeaderOnly(path=str(path)) if choices.header else EmptyFile(path=str(path))
-    notices += more + ((Notice.of("blank_cells", count=blanks),) if blanks else ())
+    lost = blank_lines_between(text, choices.quote) if len(raw) == 1 else 0  # where a blank line may be a missing cell
+    notices += more + tuple(Notice.of(key, count=n) for key, n in (("blank_cells", blanks), ("blank_rows", lost)) if n)
     return Draft(names, rows, findings.digest, replace(choices, notes=choices.notes + notices))
 
 

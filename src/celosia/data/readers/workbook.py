@@ -22,7 +22,7 @@ from celosia.data.readers._names import kept_positions, numbered, settled
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._tables import chosen_table
 from celosia.data.readers._working import Draft
-from celosia.data.sniffing._header import guess_header
+from celosia.data.sniffing._header import guess_header, header_notices
 from celosia.data.sniffing._records import Record
 from celosia.errors import DamagedFile, EmptyFile, MissingExtra
 from celosia.model.sources import Notice, ReadingChoices
@@ -131,5 +131,4 @@ def _with_header_guess(cells: pa.Table, choices: ReadingChoices) -> ReadingChoic
         return choices
     sample = cells.slice(0, _SAMPLE).to_pylist()
     header, sure = guess_header([Record(i, [text or "" for text in row.values()]) for i, row in enumerate(sample)])
-    notes = () if header else (Notice.of("no_header" if sure else "header_uncertain"),)
-    return replace(choices, header=header, notes=choices.notes + notes)
+    return replace(choices, header=header, notes=choices.notes + header_notices(header, sure))

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack, cast
 
+from celosia import messages
 from celosia.data.sniffing import _format
 from celosia.data.sniffing._dialect import (
-    DELIMITERS,
     count_decimals,
     first_records,
     guess_decimal,
@@ -28,9 +28,9 @@ from celosia.data.sniffing._encoding import (
     take_sample,
 )
 from celosia.data.sniffing._format import FORMATS, format_of
-from celosia.data.sniffing._header import guess_header, looks_like_data
+from celosia.data.sniffing._header import guess_header, header_notices, looks_like_data
 from celosia.data.sniffing._records import Record, records
-from celosia.errors import EmptyFile, ValueOutOfRange
+from celosia.errors import EmptyFile, ValueOutOfRange, WrongEncoding
 from celosia.model.sources import Notice, ReadingChoices
 
 __all__ = [
@@ -61,6 +61,7 @@ class Overrides(TypedDict, total=False):
 
 
 _FIELD_OF = {"drop": "dropped", "table": "sheet"}
+_WRITTEN_TAB = ("\\t", "tab")  # a shell hardly lets anybody type the character itself
 _GUESSED = ("encoding", "delimiter", "quote", "header", "decimal")
 
 
@@ -102,6 +103,8 @@ def _checked(overrides: Overrides) -> dict[str, object]:
         chosen["encoding"] = known_encoding(str(chosen["encoding"]))
     if "dropped" in chosen:
         chosen["dropped"] = tuple(cast(Sequence[str], chosen["dropped"]))
+    if str(chosen.get("delimiter")).lower() in _WRITTEN_TAB:
+        chosen["delimiter"] = "\t"
     _one_of(chosen, "format", FORMATS)
     _one_of(chosen, "decimal", (".", ","))
     _one_character(chosen, "delimiter", empty=False)
@@ -120,7 +123,7 @@ def _one_character(chosen: dict[str, object], name: str, empty: bool) -> None:
     given = str(chosen[name])
     sound = (len(given) == 1 and given.isascii() and given not in "\r\n\0 ") or (empty and given == "")
     if not sound:
-        raise ValueOutOfRange(parameter=name, given=given, allowed=" ".join((*DELIMITERS[:2], "\\t", "|")))
+        raise ValueOutOfRange(parameter=name, given=given, allowed=messages.text(f"reading.allowed.{name}"))
 
 
 def _sniff_text(path: Path, choices: ReadingChoices, chosen: frozenset[str]) -> ReadingChoices:
@@ -130,7 +133,7 @@ def _sniff_text(path: Path, choices: ReadingChoices, chosen: frozenset[str]) -> 
         choices = replace(choices, encoding=guess_encoding(sample))
     if not choices.encoding.startswith("utf-16"):
         _format.refuse_binary(path, sample.prefix)
-    text = _decoded(sample, choices.encoding)
+    text = _decoded(path, sample, choices.encoding)
     if not text.strip():
         raise EmptyFile(path=str(path))
     if "quote" in guesses:
@@ -142,9 +145,12 @@ def _sniff_text(path: Path, choices: ReadingChoices, chosen: frozenset[str]) -> 
     return replace(choices, guessed=order, notes=_notes(sample, choices, guesses))
 
 
-def _decoded(sample: Sample, encoding: str) -> str:
+def _decoded(path: Path, sample: Sample, encoding: str) -> str:
     stream = io.TextIOWrapper(io.BytesIO(sample.prefix), encoding, errors="replace", newline="")
-    return stream.read()
+    try:
+        return stream.read()
+    except UnicodeError:  # UTF-16 without its mark is refused whatever is to be done with errors
+        raise WrongEncoding(path=str(path), encoding=encoding, line=1) from None
 
 
 def _sniff_columns(text: str, sample: Sample, choices: ReadingChoices, guesses: set[str]) -> ReadingChoices:
@@ -156,18 +162,12 @@ def _sniff_columns(text: str, sample: Sample, choices: ReadingChoices, guesses: 
     if "header" in guesses:
         header, sure = guess_header(found)
         choices = replace(choices, header=header)
-        notes = _header_notes(header, sure)
+        notes = header_notices(header, sure)
     elif choices.header and any(looks_like_data(cell) for cell in rows[0]):
         notes = (Notice.of("header_looks_like_data"),)
     if min(count_decimals(rows)) > 0:
         notes += (Notice.of("decimal_mixed", decimal=choices.decimal),)
     return replace(choices, notes=notes)
-
-
-def _header_notes(header: bool, sure: bool) -> tuple[Notice, ...]:
-    if header:
-        return ()
-    return (Notice.of("no_header" if sure else "header_uncertain"),)
 
 
 def _notes(sample: Sample, choices: ReadingChoices, guesses: set[str]) -> tuple[Notice, ...]:

@@ -23,6 +23,7 @@ PREFIX = 1 << 20
 _SPREAD_BLOCKS, _SPREAD_SIZE = 16, 1 << 16
 _SINGLE_BYTE = (WINDOWS, "cp850", "mac-roman")
 _ALIASES = {"iso8859-1": LATIN1, "cp1252": WINDOWS, "utf-8": UTF8, "utf-8-sig": UTF8_MARK, "mac-roman": "mac-roman"}
+_NO_FILES = frozenset(("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"))  # no file is in these
 _LETTERS = frozenset("áéíóúüñÁÉÍÓÚÜÑàèìòùâêîôûãõçÀÈÌÒÙÂÊÎÔÛÃÕÇ")
 _SIGNS = frozenset("ºª°¿¡«»“”‘’–—…€·´")
 _ACCENT = re.compile(rb"[A-Za-z]?[\x80-\xff]+[A-Za-z]?")
@@ -70,9 +71,9 @@ def known_encoding(name: str) -> str:
     """The name we use for an encoding, or an error that names those we know."""
     try:
         found = codecs.lookup(name)
-    except LookupError:
+    except (LookupError, ValueError):  # a null character in the name is a ValueError
         found = None
-    if found is None or not getattr(found, "_is_text_encoding", True):
+    if found is None or found.name in _NO_FILES or not getattr(found, "_is_text_encoding", True):
         allowed = ", ".join((UTF8, UTF8_MARK, UTF16, LATIN1, *_SINGLE_BYTE))
         raise ValueOutOfRange(parameter="encoding", given=name, allowed=allowed)
     return _ALIASES.get(found.name, found.name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from celosia import messages
 from celosia.data.files import reading_from
-from celosia.errors import BinaryFile, EmptyFile, UnsupportedFile
+from celosia.errors import BinaryFile, DamagedFile, EmptyFile, MisnamedFile, UnsupportedFile
 
 CSV, PARQUET, SAV, DTA = "csv", "parquet", "sav", "dta"
 XLSX, XLS, ODS = "xlsx", "xls", "ods"
@@ -36,6 +36,22 @@ _FOREIGN = (
     (b"Rar!", "rar"),
     (b"%PDF", "pdf"),
 )
+_SUFFIXES = {
+    ".parquet": (PARQUET,),
+    ".xlsx": (XLSX,),
+    ".xlsm": (XLSX,),
+    ".xls": (XLS,),
+    ".ods": (ODS,),
+    ".sav": (SAV,),
+    ".zsav": (SAV,),
+    ".dta": (DTA,),
+    ".sqlite": (SQLITE,),
+    ".sqlite3": (SQLITE,),
+    ".duckdb": (DUCKDB,),
+    ".db": (SQLITE, DUCKDB),
+}
+_SHOWN = {PARQUET: "Parquet", XLSX: "Excel", XLS: "Excel", ODS: "OpenDocument", SAV: "SPSS", DTA: "Stata"}
+_SHOWN |= {SQLITE: "SQLite", DUCKDB: "DuckDB"}
 _OLD_STATA = (0x69, 0x6C, 0x6E, 0x71, 0x72, 0x73)  # first byte of .dta before version 117
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -47,10 +63,23 @@ def format_of(path: Path) -> str:
     if not head:
         raise EmptyFile(path=str(path))
     known = _by_magic(path, head)
-    if known:
-        return known
-    _refuse_foreign(path, head)
-    return CSV
+    if not known:
+        _refuse_foreign(path, head)
+    _refuse_misnamed(path, head, known)
+    return known or CSV
+
+
+def _refuse_misnamed(path: Path, head: bytes, known: str) -> None:
+    """Refuses a content that is not what the name says; names of text files promise nothing."""
+    suffix = path.suffix.lower()
+    promised = _SUFFIXES.get(suffix, ())
+    if not promised or known in promised:
+        return
+    locked = known == XLS and promised == (XLSX,)  # a workbook closed with a password is wrapped like an old one
+    if locked or (not known and b"\x00" in head and head[:2] not in _UTF16_MARKS):
+        raise DamagedFile(path=str(path), format=_SHOWN[promised[0]])
+    kind = messages.text("reading.files.workbook" if known in WORKBOOKS else f"reading.files.{known or 'text'}")
+    raise MisnamedFile(path=str(path), suffix=suffix, kind=kind)
 
 
 def _by_magic(path: Path, head: bytes) -> str:
@@ -69,12 +98,20 @@ def _inside_zip(path: Path) -> str:
             members = set(archive.namelist())
             kind = archive.read("mimetype")[:80] if "mimetype" in members else b""
     except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError):
-        raise UnsupportedFile(path=str(path), kind=_kind("zip")) from None
+        raise _unreadable_zip(path) from None
     if b"opendocument.spreadsheet" in kind:
         return ODS
     if any(name.startswith("xl/workbook") for name in members):
         return XLSX
-    raise UnsupportedFile(path=str(path), kind=_kind("zip"))
+    raise _unreadable_zip(path)
+
+
+def _unreadable_zip(path: Path) -> DamagedFile | UnsupportedFile:
+    """Workbooks are zip files: one whose name says so is damaged."""
+    promised = _SUFFIXES.get(path.suffix.lower(), ("",))[0]
+    if promised in (XLSX, ODS):
+        return DamagedFile(path=str(path), format=_SHOWN[promised])
+    return UnsupportedFile(path=str(path), kind=_kind("zip"))
 
 
 def _refuse_foreign(path: Path, head: bytes) -> None:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from celosia.errors import ValueOutOfRange
+from celosia.errors import CriterionIncomplete, ValueOutOfRange
 from celosia.risk.criteria._classes import Classes, Counts, Domain, Mask
 from celosia.risk.criteria._parameters import REQUIRED, Parameter, as_plain
 
@@ -54,7 +54,7 @@ class Criterion:
         for name, parameter in self.parameters.items():
             value = given.get(name, parameter.default)
             if value is REQUIRED:
-                raise ValueOutOfRange(parameter=f"{self.name}.{name}", given="", allowed="…")
+                raise CriterionIncomplete(criterion=self.name, parameter=name, known=", ".join(self.parameters))
             read[name] = parameter.read(f"{self.name}.{name}", value)
         object.__setattr__(self, "_given", read)
 

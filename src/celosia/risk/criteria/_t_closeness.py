@@ -67,13 +67,15 @@ class TCloseness(Criterion):
 
     def measure(self, classes: Classes, alive: Mask) -> tuple[Mask, Counts]:
         """Compiled, with the rows beyond the largest part that can still be close enough."""
-        from celosia.kernels.judge import judge_ordered, judge_partitions
+        from celosia.kernels.judge import judge_equal, judge_ordered, judge_partitions
 
         held, domain = classes.counts(self.variable), classes.domains[self.variable]
         entries = (held.offsets, held.values, held.rows, alive)
         bounds = (max(domain.total, 1), self.t.numerator, self.t.denominator)
         if self.distance == "ordered":
             passes, lost = judge_ordered(*entries, *domain.once("ranked", lambda: _ranked(domain)), *bounds)
+        elif self.distance == "equal":
+            passes, lost = judge_equal(*entries, domain.reference, *bounds)
         else:
             grouped = domain.once(self.distance, lambda: _grouped(domain, self.distance))
             passes, lost = judge_partitions(*entries, *grouped, *bounds)

@@ -1,0 +1,149 @@
+"""What each key of celosia.toml may hold, declared once; the commands' own settings are read by the same lines.
+
+Knows kinds and ranges. Ignores what the settings mean, and which variables exist.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from celosia import messages
+from celosia.errors import ValueOutOfRange, WrongSetting
+from celosia.model.plan import MEANS, METHODS, METRICS
+from celosia.model.project import PROTOCOLS
+
+_LARGEST_WEIGHT = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One kind of value: the catalogue's words for it, its choices, and whether a value is of the kind."""
+
+    words: str
+    fits: Callable[[Any], bool]
+    options: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> str:
+        """What is accepted, in the current language."""
+        return messages.text(f"plan.expected.{self.words}", options=", ".join(self.options))
+
+
+def exact_share(value: Any) -> Fraction | None:
+    """A share 0..1 exactly as written: 0.05 is 1/20; None when it is not one."""
+    try:
+        share = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return None
+    return share if 0 <= share <= 1 else None
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+
+
+def _tables(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)
+
+
+def _weights(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_number(one) and 0 <= one <= _LARGEST_WEIGHT for one in value.values())
+
+
+def _choice(*options: str) -> Setting:
+    return Setting("choice", lambda value: isinstance(value, str) and value in options, options)
+
+
+_FLAG = Setting("flag", lambda value: isinstance(value, bool))
+_WHOLE = Setting("whole", _whole)
+_TEXT = Setting("text", lambda value: isinstance(value, str))
+_TEXTS = Setting("texts", _texts)
+_TABLE = Setting("table", lambda value: isinstance(value, Mapping))
+_TABLES = Setting("tables", _tables)
+
+POLICY: Mapping[str, Setting] = {
+    "criteria": Setting("criteria", _tables),
+    "limit": Setting("share", lambda value: exact_share(value) is not None),
+    "method": _choice(*METHODS),
+    "order": _TEXTS,
+    "metric": _choice(*METRICS),
+    "mean": _choice(*MEANS),
+    "weights": Setting("weights", _weights),
+    "mask_sensitive": _FLAG,
+    "suppressed": _choice("keep", "drop"),
+    "reading": _choice("own", "wildcard"),
+    "time_limit": Setting("seconds", lambda value: _number(value) and value > 0),
+}
+_READING: Mapping[str, Setting] = {
+    **dict.fromkeys(("format", "encoding", "delimiter", "quote", "decimal", "sheet"), _TEXT),
+    **dict.fromkeys(("header", "rename_duplicates"), _FLAG),
+    **dict.fromkeys(("dropped", "guessed"), _TEXTS),
+    "notes": _TABLES,
+}
+# `*` stands for any name; a table whose keys are all listed refuses any other key.
+PROJECT: Mapping[str, Setting] = {
+    **dict.fromkeys(("name", "language", "source.name", "source.digest"), _TEXT),
+    "protocols": Setting("protocols", lambda value: _texts(value) and set(value) <= set(PROTOCOLS), PROTOCOLS),
+    **dict.fromkeys(("source", "source.reading", "unit", "policy", "hierarchies", "hierarchies.*"), _TABLE),
+    **dict.fromkeys(("source.rows", "source.columns"), _WHOLE),
+    **{f"source.reading.{key}": kind for key, kind in _READING.items()},
+    **dict.fromkeys(("unit.person", "unit.household"), _TEXT),
+    **{f"policy.{key}": kind for key, kind in POLICY.items()},
+    **dict.fromkeys(("hierarchies.*.minimum", "hierarchies.*.maximum"), _WHOLE),
+    **dict.fromkeys(("hierarchies.*.file", "hierarchies.*.builder"), _TEXT),
+}
+_NEEDED = ("name", "language", "protocols", "source", "source.name", "source.digest", "source.rows", "source.columns",
+           "source.reading", "source.reading.format")  # fmt: skip
+_CLOSED = {"policy": POLICY, "unit": ("person", "household"), "source.reading": _READING}
+
+
+def refuse_wrong_settings(document: Mapping[str, Any], path: str) -> None:
+    """Stop at the first key of a project file that is missing, unknown or of another kind, by its name."""
+    for pattern in PROJECT:
+        found = list(_at(document, pattern.split(".")))
+        if not found and pattern in _NEEDED:
+            raise WrongSetting(path=path, setting=pattern, expected=PROJECT[pattern].expected)
+        for key, value in found:
+            if not PROJECT[pattern].fits(value):
+                raise WrongSetting(path=path, setting=key, expected=PROJECT[pattern].expected)
+            _refuse_unknown_key(key, value, path)
+
+
+def refuse_wrong_request(asked: Mapping[str, Any]) -> None:
+    """The same for what a command or a call asks for; it has no file to name."""
+    for key, value in asked.items():
+        if key not in POLICY:
+            raise ValueOutOfRange(parameter="policy", given=key, allowed=", ".join(POLICY))
+        if not POLICY[key].fits(value):
+            raise ValueOutOfRange(parameter=key, given=value, allowed=POLICY[key].expected)
+
+
+def _refuse_unknown_key(key: str, value: Any, path: str) -> None:
+    for name in value if key in _CLOSED else ():
+        if name not in _CLOSED[key]:
+            expected = messages.text("plan.expected.key", options=", ".join(_CLOSED[key]))
+            raise WrongSetting(path=path, setting=f"{key}.{name}", expected=expected)
+
+
+def _at(document: Any, steps: Sequence[str], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value that a pattern reaches, with its full key; tables above are checked by their own lines."""
+    if not isinstance(document, Mapping):
+        return
+    for name in document if steps[0] == "*" else [steps[0]] if steps[0] in document else []:
+        key = f"{before}{name}"
+        if len(steps) == 1:
+            yield key, document[name]
+        else:
+            yield from _at(document[name], steps[1:], f"{key}.")
