@@ -178,5 +178,32 @@ def bench_search(millions: float = 1.0) -> None:
         print(f"{name:48s} {figures}", flush=True)
 
 
+def bench_cold(rows: int = 30_000) -> None:
+    """Print what a person waits for `celosia plan` in a fresh process: kernels kept, and never compiled before."""
+    import os
+    import subprocess
+    import tempfile
+
+    walk = (
+        "import sys; from pathlib import Path; from celosia.pipeline import init, make_plan, state_purpose,"
+        "write_discharges\n"
+        "home = Path(sys.argv[1]); raw = write_discharges(home / 'e.csv', int(sys.argv[2]), 1)\n"
+        "init(str(raw), home / 'p', ('minsal',))\n"
+        "state_purpose(home / 'p', ['SEXO', 'EDAD_AÑOS', 'COMUNA', 'PREVISION', 'DIAG1'], 'banco')\n"
+    )
+    plan = "import sys; from celosia.cli import main; sys.exit(main(['plan', sys.argv[1], '--json']))"
+    with tempfile.TemporaryDirectory() as home:
+        subprocess.run([sys.executable, "-c", walk, home, str(rows)], check=True, stdout=subprocess.DEVNULL)
+        for label, cache in (("kernels kept", None), ("kernels compiled anew", tempfile.mkdtemp(dir=home))):
+            settings = dict(os.environ) if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
+            start = time.perf_counter()
+            command = [sys.executable, "-c", plan, str(Path(home) / "p")]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=settings)
+            print(
+                f"celosia plan, {rows:,} rows, fresh process, {label}: {time.perf_counter() - start:.1f} s", flush=True
+            )
+
+
 if __name__ == "__main__":
+    bench_cold()
     bench_search(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0)
