@@ -15,7 +15,8 @@ from house.source import REPOSITORY, kept_files
 LOCKS = sorted((REPOSITORY / "requirements").glob("*.lock"))
 # Put together here, so that this file does not hold what it looks for.
 ADDRESSES = re.compile(
-    "|".join([r"--(extra-)?index" + "-url", r"--find" + "-links", "pypi" + r"\.org/simple", "python" + "hosted",
+    "|".join([r"--(extra-)?index" + "-url", r"--find" + "-links", "pypi" + r"\.org", "python" + "hosted",
+              "npm" + r"js\.(org|com)", "deb" + r"\.debian", 
               "file://" + "/opt", r"//[\w.-]+/(simple|repository/pypi)\b"])
 )  # fmt: skip
 
@@ -28,7 +29,7 @@ def test_no_file_names_a_registry_host_or_index_address() -> None:
     assert [str(path.relative_to(REPOSITORY)) for path in kept_files() if ADDRESSES.search(_text(path))] == []
 
 
-@pytest.mark.parametrize("address", ["--index" + "-url x", "https://pypi" + ".org/simple", "https://a.b/" + "simple"])
+@pytest.mark.parametrize("address", ["--index" + "-url x", "https://pypi" + ".org/p", "https://a.b/" + "simple"])
 def test_a_planted_index_address_is_found(address: str) -> None:
     assert ADDRESSES.search(address)
 
