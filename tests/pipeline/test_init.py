@@ -156,3 +156,17 @@ def test_init_as_json_names_everything_without_a_cell(raw, tmp_path, capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["format"] == "celosia/init/1"
     assert len(report["variables"]) == report["source"]["columns"]
+
+
+def test_what_a_killed_init_left_is_swept_by_the_next(raw, tmp_path):
+    code = (
+        "import os, sys\n"
+        "import celosia.pipeline._prepare as prepare\n"
+        "prepare._described = lambda *_: os._exit(9)\n"
+        "prepare.init(sys.argv[1], __import__('pathlib').Path(sys.argv[2]))\n"
+    )
+    command = [sys.executable, "-c", code, str(raw), str(tmp_path / "a")]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 9
+    assert len(list(tmp_path.iterdir())) == 1  # the remains of the killed one
+    init(str(raw), tmp_path / "b", now=NOW)
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]

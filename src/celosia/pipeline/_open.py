@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.data.engines import open_engine
+from celosia.data.files import SPILL, own_folder
 from celosia.data.readers import ingest, working_names
 from celosia.data.suggest import person_key, suggest
 from celosia.data.table import Table
@@ -61,7 +63,8 @@ def _open_project(stack: contextlib.ExitStack, folder: Path) -> Opened:
 def _open_source(
     stack: contextlib.ExitStack, source: Any, report: Progress, described: bool, reading: dict[str, Any]
 ) -> Opened:
-    private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="celosia-")))  # mode 0700
+    private = own_folder(Path(tempfile.gettempdir()), SPILL)  # mode 0700; swept later should this process be killed
+    stack.callback(shutil.rmtree, private, ignore_errors=True)
     ingested = ingest(source, private / "working.parquet", progress=stage(report, "read"), **reading)
     engine = stack.enter_context(contextlib.closing(open_engine(None, private)))
     table = Table(engine, engine.parquet(private / "working.parquet"), ingested.names)

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from typing import Any
 
 from celosia import messages
 from celosia.data.engines import open_engine
-from celosia.data.files import writing_into
+from celosia.data.files import own_folder, writing_into
 from celosia.data.readers import ingest
 from celosia.data.sheets import read_rows
 from celosia.data.suggest import person_key, suggest
@@ -108,7 +107,7 @@ def _staged(folder: Path) -> Iterator[Path]:
     """A hidden private folder that becomes `folder` when the block ends well, and vanishes otherwise."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        staging = own_folder(folder.parent)
         (staging / "private").mkdir(mode=0o700)
         (staging / "hierarchies").mkdir()
     except OSError:
