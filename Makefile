@@ -38,12 +38,9 @@ $(TEST): $(CORE) requirements/test.lock
 	scripts/environment "$(PYTHON)" .venv requirements/test.lock
 	touch $@
 
-.venvs/docs/.stamp: requirements/docs.lock scripts/environment
-	scripts/environment "$(PYTHON)" .venvs/docs requirements/docs.lock
-	touch $@
-
-.venvs/lock/.stamp: requirements/lock.lock scripts/environment
-	scripts/environment "$(PYTHON)" .venvs/lock requirements/lock.lock
+# Tools with pins of their own: docs, lock, and the peers that figures are compared with.
+.venvs/%/.stamp: requirements/%.lock scripts/environment
+	scripts/environment "$(PYTHON)" .venvs/$* requirements/$*.lock
 	touch $@
 
 # --- use ------------------------------------------------------------------------------------------
@@ -70,7 +67,7 @@ types: $(TEST)
 tests: $(TEST) java postgres
 	$(PYTEST) -m "not slow"
 
-test-slow: $(TEST) java postgres
+test-slow: $(TEST) java postgres .venvs/pycanon/.stamp
 	$(PYTEST) -m slow
 
 java:
@@ -98,7 +95,7 @@ docs: pages .venvs/docs/.stamp
 
 # --- figures and locks ----------------------------------------------------------------------------
 
-bench: $(TEST)
+bench: $(TEST) .venvs/pycanon/.stamp .venvs/anjana/.stamp
 	$(BIN)/python -m bench $(ONLY)
 
 LOCK := .venvs/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
@@ -113,6 +110,7 @@ lock: .venvs/lock/.stamp
 		-c requirements/build.lock -c requirements/core.lock -o requirements/test.lock
 	$(LOCK) requirements/docs.in -o requirements/docs.lock
 	$(LOCK) requirements/pycanon.in -o requirements/pycanon.lock
+	$(LOCK) requirements/anjana.in -o requirements/anjana.lock
 
 clean:
 	rm -rf .venv .venvs build dist docs/site docs/.cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from bench.pycanon_peer import PeerUnavailable, peer_figures
+from bench.peers import PeerUnavailable
+from bench.pycanon_peer import peer_figures
 from numpy.typing import NDArray
 
 from celosia.model.measures import MeasureReport

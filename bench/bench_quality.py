@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench.anjana_peer import PeerUnavailable, anjana_result
+from bench.anjana_peer import anjana_result
+from bench.peers import PeerUnavailable
 
 from celosia import kernels
 from celosia.evaluation import Objective, recoding_loss

@@ -23,17 +23,17 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def peer() -> Iterator[Any]:
-    """The module that runs pycanon; where its environment cannot be made, a failure under CI, else a skip."""
+    """The module that runs pycanon; where its environment is not there, a failure under CI, else a skip."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(REPOSITORY))
-        module = importlib.import_module("bench.pycanon_peer")
+        peers = importlib.import_module("bench.peers")
         try:
-            module.peer_python()
-        except module.PeerUnavailable as missing:
+            peers.peer_python("pycanon")
+        except peers.PeerUnavailable as missing:
             if under_ci():
                 pytest.fail(str(missing))
             pytest.skip(str(missing))
-        yield module
+        yield importlib.import_module("bench.pycanon_peer")
 
 
 def frame(seed: int, rows: int, classes: int, values: int) -> tuple[list[Row], list[str]]:
