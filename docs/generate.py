@@ -3,6 +3,7 @@
     errors.md        every error code with its sentence and way out, from the catalogue
     commands.md      every command with its help, from the command tree
     requirements.md  every requirement with the tests that prove it, from the marks on the tests
+    techniques.md    every technique with its declared parameters
 
 Run by `make pages`; a test compares the result with the files kept here. Knows nothing of the site generator.
 """
@@ -20,6 +21,7 @@ import click
 
 from celosia import errors, messages
 from celosia.cli import build_cli
+from celosia.pipeline import describe_techniques
 
 DOCS = Path(__file__).resolve().parent
 TESTS = DOCS.parent / "tests"
@@ -50,6 +52,15 @@ WORDS = {
         "requirements": "Requisitos",
         "requirements_intro": "Lo que piden las cuatro normas, en nuestras palabras, y la prueba que lo demuestra. "
         "Un requisito de una capacidad terminada sin prueba ni motivo detiene la construcción.",
+        "techniques": "Técnicas",
+        "techniques_intro": "Cada tratamiento que nombran las normas es un paso declarado: con `celosia apply` sobre "
+        "un archivo suelto, o en los `[[steps]]` de celosia.toml, en orden, antes de la búsqueda. La misma semilla da "
+        "los mismos bytes. Lo faltante queda faltante y lo enmascarado, enmascarado, salvo que la técnica diga otra "
+        "cosa.",
+        "parameters": "| parámetro | acepta | por omisión | para qué sirve |",
+        "required": "obligatorio",
+        "norms": "Requisitos",
+        "chance": "Usa el azar: su semilla queda en `private/` y nunca entra en una publicación.",
         "columns": "| id | sección | requisito | capacidad | prueba |",
         "capabilities": "Capacidades",
         "state": "| capacidad | estado | requisitos | con prueba |",
@@ -77,6 +88,14 @@ WORDS = {
         "requirements": "Requirements",
         "requirements_intro": "What the four norms ask, in our words, and the test that proves it. A requirement of a "
         "finished capability with neither test nor reason stops the build.",
+        "techniques": "Techniques",
+        "techniques_intro": "Every treatment the norms name is a declared step: with `celosia apply` on a single file, "
+        "or in the `[[steps]]` of celosia.toml, in order, before the search. The same seed gives the same bytes. What "
+        "is missing stays missing and what is masked stays masked, unless the technique says otherwise.",
+        "parameters": "| parameter | accepts | by default | what it is for |",
+        "required": "required",
+        "norms": "Requirements",
+        "chance": "Draws by chance: its seed stays in `private/` and never enters a release.",
         "columns": "| id | section | requirement | capability | proof |",
         "capabilities": "Capabilities",
         "state": "| capability | state | requirements | with a test |",
@@ -92,7 +111,8 @@ WORDS = {
 
 def pages() -> dict[Path, str]:
     """Every generated page with its text."""
-    makers = {"errors.md": errors_page, "commands.md": commands_page, "requirements.md": requirements_page}
+    makers = {"errors.md": errors_page, "commands.md": commands_page, "requirements.md": requirements_page,
+              "techniques.md": techniques_page}  # fmt: skip
     return {DOCS / language / name: make(language) for language in messages.LANGUAGES for name, make in makers.items()}
 
 
@@ -151,6 +171,37 @@ def helps(command: click.Command, parent: click.Context | None = None) -> Iterat
     if isinstance(command, click.Group):
         for below in command.list_commands(context):
             yield from helps(command.commands[below], context)
+
+
+# --- techniques --------------------------------------------------------------------------------------
+
+
+def techniques_page(language: str) -> str:
+    """Every technique: what it does, its parameters, the requirements it answers."""
+    words, lines = WORDS[language], _opening(language, "techniques")
+    with messages.speaking(language):
+        for one in describe_techniques():
+            lines += [f"## {messages.text('techniques.name.' + one['name'])} {{ #{one['name']} }}", ""]
+            lines += [f"`{one['name']}`. {messages.text('techniques.summary.' + one['name'])}", ""]
+            lines += [words["chance"], ""] if one["random"] else []
+            lines += [words["parameters"], "|---|---|---|---|"]
+            lines += [_parameter_row(name, param, words) for name, param in one["parameters"].items()]
+            lines += ["", f"{words['norms']}: {', '.join(one['norms']) or '–'}.", ""]
+    return _joined(lines)
+
+
+def _parameter_row(name: str, param: dict, words: dict[str, str]) -> str:
+    accepts = ", ".join(f"`{choice}`" for choice in param["choices"])
+    accepts = accepts or messages.text(f"parameters.kind.{param['kind']}")
+    if param["minimum"] is not None:
+        accepts += " " + messages.text("parameters.at_least", minimum=param["minimum"])
+    default = words["required"] if param["required"] else _default(param["default"])
+    meaning = messages.text(f"techniques.parameter.{name}").replace("|", "\\|")
+    return f"| `{name}` | {accepts} | {default} | {meaning} |"
+
+
+def _default(value: object) -> str:
+    return "–" if value in (None, [], "") else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 # --- requirements -----------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from celosia.pipeline import init, make_plan, measure, profile, run_plan, suggest
+    import celosia.treatments as treatments
+    from celosia.pipeline import evaluate, init, make_plan, measure, profile, run_plan, suggest
 
 _HOMES = {
+    "evaluate": "celosia.pipeline",
     "init": "celosia.pipeline",
     "make_plan": "celosia.pipeline",
     "measure": "celosia.pipeline",
@@ -20,13 +22,15 @@ _HOMES = {
     "suggest": "celosia.pipeline",
 }
 
-__all__ = ["init", "make_plan", "measure", "profile", "run_plan", "suggest"]
+__all__ = ["evaluate", "init", "make_plan", "measure", "profile", "run_plan", "suggest", "treatments"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        import importlib
+    import importlib
 
+    if name == "treatments":
+        return importlib.import_module("celosia.treatments")
+    if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from celosia.errors import (
-    BadBuilderParameter,
     CelosiaError,
     UnknownBuilder,
-    UnknownBuilderParameter,
+    UnknownParameter,
     ValuesOutsideBuilder,
     ValuesOutsideList,
+    WrongParameter,
 )
 from celosia.hierarchy import BUILDERS, Hierarchy, build, check_spec, split_groups, to_rows
 
@@ -190,7 +190,7 @@ def test_date_levels_must_be_coarser_than_the_format_and_in_order():
         {"levels": ["year", "month"]},
         {"levels": ["year", "year"]},
     ):
-        with pytest.raises(BadBuilderParameter):
+        with pytest.raises(WrongParameter):
             check_spec({"builder": "dates"} | spec)
 
 
@@ -233,7 +233,7 @@ def test_a_tree_may_have_leaves_at_different_depths():
 
 def test_one_label_for_two_branches_that_part_ways_is_refused():
     tree = {"Animal": {"Otros": ["loro"]}, "Planta": {"Otros": ["rosa"]}}
-    with pytest.raises(BadBuilderParameter):
+    with pytest.raises(WrongParameter):
         build({"builder": "tree", "tree": tree}, [])
 
 
@@ -259,7 +259,7 @@ def test_frequencies_of_real_diagnoses_leave_no_group_below_the_minimum(shared):
 
 
 def test_frequency_without_frequencies_is_refused():
-    with pytest.raises(BadBuilderParameter):
+    with pytest.raises(WrongParameter):
         build({"builder": "frequency", "minimums": [5]}, ["A"])
 
 
@@ -281,7 +281,7 @@ def test_a_country_becomes_national_or_not():
 
 
 def test_a_home_country_without_a_known_demonym_needs_labels():
-    with pytest.raises(BadBuilderParameter):
+    with pytest.raises(WrongParameter):
         check_spec({"builder": "official", "list": "countries", "home": "JP"})
 
 
@@ -388,36 +388,36 @@ def test_every_builder_and_parameter_is_described_in_both_languages(name):
     [
         ({}, UnknownBuilder),
         ({"builder": "masks"}, UnknownBuilder),
-        ({"builder": "mask", "stpes": [1]}, UnknownBuilderParameter),
-        ({"builder": "mask", "steps": [3, 2]}, BadBuilderParameter),
-        ({"builder": "mask", "steps": [0]}, BadBuilderParameter),
-        ({"builder": "mask", "side": "middle"}, BadBuilderParameter),
-        ({"builder": "mask", "top": "yes"}, BadBuilderParameter),
-        ({"builder": "mask", "width": 2.5}, BadBuilderParameter),
-        ({"builder": "intervals"}, BadBuilderParameter),
-        ({"builder": "intervals", "width": 10}, BadBuilderParameter),
-        ({"builder": "intervals", "width": 0, "end": 5}, BadBuilderParameter),
-        ({"builder": "intervals", "width": 1, "end": 10**9}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [5, 5]}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [5]}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [0, 0.5]}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [0, "x"]}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [0, 5, 9], "coarser": [[0, 6, 9]]}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [0, 5, 9], "coarser": [[0, 5]]}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [0, 5, 9], "coarser": [["NaN", 5]]}, BadBuilderParameter),
-        ({"builder": "intervals", "cuts": [0, 5], "label": "cinco"}, BadBuilderParameter),
-        ({"builder": "dates", "format": "yy"}, BadBuilderParameter),
-        ({"builder": "order", "order": ["a", "a"]}, BadBuilderParameter),
-        ({"builder": "groups"}, BadBuilderParameter),
-        ({"builder": "groups", "levels": {"A": ["a"], "B": ["a"]}}, BadBuilderParameter),
-        ({"builder": "groups", "levels": {"A": "a"}}, BadBuilderParameter),
-        ({"builder": "tree", "tree": {"A": [1]}}, BadBuilderParameter),
-        ({"builder": "tree", "tree": {"A": ["a"], "B": ["a"]}}, BadBuilderParameter),
-        ({"builder": "frequency", "minimums": [5, 3]}, BadBuilderParameter),
-        ({"builder": "official"}, BadBuilderParameter),
-        ({"builder": "official", "list": "cl"}, BadBuilderParameter),
-        ({"builder": "official", "list": "cl-cut", "home": "CL"}, BadBuilderParameter),
-        ({"builder": "official", "list": "cl-cut", "levels": ["region", "province"]}, BadBuilderParameter),
+        ({"builder": "mask", "stpes": [1]}, UnknownParameter),
+        ({"builder": "mask", "steps": [3, 2]}, WrongParameter),
+        ({"builder": "mask", "steps": [0]}, WrongParameter),
+        ({"builder": "mask", "side": "middle"}, WrongParameter),
+        ({"builder": "mask", "top": "yes"}, WrongParameter),
+        ({"builder": "mask", "width": 2.5}, WrongParameter),
+        ({"builder": "intervals"}, WrongParameter),
+        ({"builder": "intervals", "width": 10}, WrongParameter),
+        ({"builder": "intervals", "width": 0, "end": 5}, WrongParameter),
+        ({"builder": "intervals", "width": 1, "end": 10**9}, WrongParameter),
+        ({"builder": "intervals", "cuts": [5, 5]}, WrongParameter),
+        ({"builder": "intervals", "cuts": [5]}, WrongParameter),
+        ({"builder": "intervals", "cuts": [0, 0.5]}, WrongParameter),
+        ({"builder": "intervals", "cuts": [0, "x"]}, WrongParameter),
+        ({"builder": "intervals", "cuts": [0, 5, 9], "coarser": [[0, 6, 9]]}, WrongParameter),
+        ({"builder": "intervals", "cuts": [0, 5, 9], "coarser": [[0, 5]]}, WrongParameter),
+        ({"builder": "intervals", "cuts": [0, 5, 9], "coarser": [["NaN", 5]]}, WrongParameter),
+        ({"builder": "intervals", "cuts": [0, 5], "label": "cinco"}, WrongParameter),
+        ({"builder": "dates", "format": "yy"}, WrongParameter),
+        ({"builder": "order", "order": ["a", "a"]}, WrongParameter),
+        ({"builder": "groups"}, WrongParameter),
+        ({"builder": "groups", "levels": {"A": ["a"], "B": ["a"]}}, WrongParameter),
+        ({"builder": "groups", "levels": {"A": "a"}}, WrongParameter),
+        ({"builder": "tree", "tree": {"A": [1]}}, WrongParameter),
+        ({"builder": "tree", "tree": {"A": ["a"], "B": ["a"]}}, WrongParameter),
+        ({"builder": "frequency", "minimums": [5, 3]}, WrongParameter),
+        ({"builder": "official"}, WrongParameter),
+        ({"builder": "official", "list": "cl"}, WrongParameter),
+        ({"builder": "official", "list": "cl-cut", "home": "CL"}, WrongParameter),
+        ({"builder": "official", "list": "cl-cut", "levels": ["region", "province"]}, WrongParameter),
     ],
     ids=str,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import BadBuilderParameter
+from celosia.errors import WrongParameter
 from celosia.hierarchy import (
     Hierarchy,
     build,
@@ -150,7 +150,7 @@ NESTED = st.recursive(
 @given(st.dictionaries(WORDS, NESTED, min_size=1, max_size=3), with_special(WORDS), common())
 def test_a_tree_is_coarser_at_each_level_or_refused(tree, values, spec):
     # Refused: a repeated leaf, or one label for two groups that part ways.
-    with contextlib.suppress(BadBuilderParameter):
+    with contextlib.suppress(WrongParameter):
         check({"builder": "tree", "tree": tree, **spec}, values)
 
 
@@ -161,7 +161,7 @@ def test_a_tree_is_coarser_at_each_level_or_refused(tree, values, spec):
 )
 def test_declared_groups_are_coarser_at_each_level_or_refused(levels, values, spec):
     # Refused: a member in two groups.
-    with contextlib.suppress(BadBuilderParameter):
+    with contextlib.suppress(WrongParameter):
         check({"builder": "groups", "levels": levels, **spec}, values)
 
 

@@ -15,7 +15,21 @@ from collections.abc import Sequence
 import click
 
 from celosia import messages
-from celosia.cli import _demo, _dictionary, _explain, _hierarchy, _init, _measure, _plan, _profile, _suggest
+from celosia.cli import (
+    _apply,
+    _demo,
+    _destroy_key,
+    _dictionary,
+    _evaluate,
+    _explain,
+    _hierarchy,
+    _init,
+    _measure,
+    _plan,
+    _profile,
+    _risk,
+    _suggest,
+)
 from celosia.cli._shell import LocalGroup, language_option, usage_sentence
 from celosia.errors import CelosiaError, InternalFault, WrongUse
 
@@ -25,10 +39,15 @@ VERBS = (
     _dictionary.command,
     _profile.command,
     _measure.command,
+    _risk.command,
     _hierarchy.command,
     _plan.plan_command,
     _explain.command,
     _plan.run_command,
+    _evaluate.command,
+    _apply.apply_command,
+    _apply.techniques_command,
+    _destroy_key.command,
     _demo.command,
 )
 _INTERRUPTED = 130

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import ibis
 import numpy as np
@@ -18,9 +19,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia.data._columns import decoded, encoded, integers, plain_array, ranks
-from celosia.data._numbers import Numbers, read_numbers
 from celosia.data.engines import Engine
 from celosia.data.engines._base import Expression
+from celosia.data.numbers import Numbers, read_numbers
 from celosia.model.schema import Schema
 from celosia.model.values import MISSING, SUPPRESSED
 from celosia.tuples import Persons, Tuples, pack_keys
@@ -128,6 +129,35 @@ class Table:
             values[name] = hidden.ifelse(SUPPRESSED, joined[self.schema.inside(name)])
         ranked = joined.mutate(**{inside: joined["p_rank"].fill_null(fallback)})
         return self._replaced(ranked, values, _Rank(inside, tuples.names))
+
+    def with_values(
+        self,
+        keys: Mapping[str, pa.Array],
+        values: Mapping[str, pa.Array],
+        origins: Mapping[str, str],
+        dropped: NDArray[np.bool_] | None = None,
+    ) -> Table:
+        """The table whose columns are those of `origins`, in order: a new one from `values`, or the old one it names.
+
+        `keys` are the distinct combinations that the new columns, and the rows that leave, belong to.
+        """
+        rows, inside = self._expression, self.schema.inside
+        if values or dropped is not None:
+            upload = {f"k{i}": column for i, column in enumerate(keys.values())}
+            upload |= {f"p{i}": column for i, column in enumerate(values.values())}
+            if dropped is not None:
+                upload["gone"] = pa.array(dropped.astype(np.int64))
+            known = self._engine.upload(pa.table(upload))
+            rows = rows.inner_join(known, [self._column(name) == known[f"k{i}"] for i, name in enumerate(keys)])
+            rows = rows if dropped is None else rows.filter(rows["gone"] == 0)
+        new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
+        columns = [new[name] if name in new else rows[inside(old)] for name, old in origins.items()]
+        numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)})
+        return Table(self._engine, numbered, tuple(origins))
+
+    def stored(self, path: Path, names: Sequence[str]) -> Table:
+        """A table kept in a Parquet file with columns c0…cn, on the same engine."""
+        return Table(self._engine, self._engine.parquet(path), names)
 
     def mask_along(self, name: str, leader: str) -> Table:
         """The table with a column's cell masked in every row whose leader's cell is."""

@@ -20,16 +20,16 @@ class UnknownBuilder(WrongUse):
     fields = ("builder", "known")
 
 
-class UnknownBuilderParameter(WrongUse):
-    """A builder does not take that parameter."""
+class UnknownParameter(WrongUse):
+    """A builder or technique does not take that parameter."""
 
-    fields = ("builder", "parameter", "known")
+    fields = ("owner", "parameter", "known")
 
 
-class BadBuilderParameter(WrongUse):
-    """A parameter of a builder is missing or is not what the builder accepts."""
+class WrongParameter(WrongUse):
+    """A parameter of a builder or technique is missing or is not what it accepts."""
 
-    fields = ("builder", "parameter", "allowed")
+    fields = ("owner", "parameter", "allowed")
 
 
 class ValuesOutsideBuilder(BadInput):

@@ -8,9 +8,9 @@ from celosia.hierarchy._builder import Builder
 from celosia.hierarchy._compile import compile_for, depth_first_order, gaps, level_range
 from celosia.hierarchy._csv import read_csv, write_csv
 from celosia.hierarchy._model import CompiledHierarchy, Hierarchy
-from celosia.hierarchy._params import Param
 from celosia.hierarchy._registry import BUILDERS, build, check_spec
 from celosia.hierarchy._rows import from_rows, split_groups, to_rows
+from celosia.model.parameters import Param
 
 __all__ = [
     "BUILDERS",

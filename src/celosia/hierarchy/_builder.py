@@ -14,8 +14,8 @@ from typing import Any
 
 from celosia.errors import ValuesOutsideBuilder, ValuesOutsideList
 from celosia.hierarchy._model import Hierarchy
-from celosia.hierarchy._params import Param
 from celosia.hierarchy._rows import Follower, from_rows
+from celosia.model.parameters import Param
 from celosia.model.values import SUPPRESSED, CellKind, kind_of
 
 Labels = tuple[str, ...]  # the labels of a value at levels 1, 2, …

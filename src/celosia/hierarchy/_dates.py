@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from celosia.hierarchy._builder import Builder, Placed
-from celosia.hierarchy._params import Param, conflict
+from celosia.model.parameters import Param, conflict
 
 UNITS = ("month", "quarter", "semester", "year", "span")
 _FORMATS = {

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any
 
 from celosia.hierarchy._builder import Builder, Placed
-from celosia.hierarchy._params import Param, conflict
+from celosia.model.parameters import Param, conflict
 
 # --- order: neighbours merge, `factor` at a time ------------------------------------------------------
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from celosia.hierarchy._builder import Builder, Placed
-from celosia.hierarchy._params import Param, conflict
+from celosia.model.parameters import Param, conflict
 
 PARAMS = {
     "width": Param("number"),

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.hierarchy._builder import Builder, Placed
-from celosia.hierarchy._params import Param, conflict
 from celosia.hierarchy.official import LISTS, Node, OfficialList, demonym, lookup
+from celosia.model.parameters import Param, conflict
 
 _HOME = "home"
 PARAMS = {

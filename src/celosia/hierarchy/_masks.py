@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from celosia.hierarchy._builder import Builder, Placed
-from celosia.hierarchy._params import Param, conflict
+from celosia.model.parameters import Param, conflict
 
 PARAMS = {
     "side": Param("text", default="right", choices=("right", "left")),

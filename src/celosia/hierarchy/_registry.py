@@ -16,8 +16,8 @@ from celosia.hierarchy._intervals import INTERVALS
 from celosia.hierarchy._lists import OFFICIAL
 from celosia.hierarchy._masks import MASK
 from celosia.hierarchy._model import Hierarchy
-from celosia.hierarchy._params import conflict, settle
 from celosia.hierarchy._rows import split_groups
+from celosia.model.parameters import conflict, settle
 
 BUILDERS: tuple[Builder, ...] = (
     MASK,

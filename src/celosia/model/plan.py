@@ -90,6 +90,9 @@ class Plan:
     optimal: bool
     bound: float | None
     asked: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # what the command added to the policy
+    steps: tuple[Mapping[str, Any], ...] = ()  # techniques performed before the search, as declared
+    changes: tuple[Mapping[str, Any], ...] = ()  # what each of them did
+    seed: str = "none"  # none, kept (in private/) or destroyed: the seed itself is never here
     notes: Mapping[str, Any] = field(default_factory=lambda: _NONE)
 
     def as_dict(self) -> dict[str, Any]:
@@ -105,8 +108,9 @@ class Plan:
 
 def plan_from(document: Mapping[str, Any]) -> Plan:
     """A plan from its JSON; the caller has checked the format."""
-    values = {name: document[name] for name in Plan.__slots__}
-    return Plan(**values | {"published": tuple(document["published"])})
+    values = {name: document[name] for name in Plan.__slots__ if name in document}
+    tuples = {name: tuple(document.get(name, ())) for name in ("published", "steps", "changes")}
+    return Plan(**values | tuples)
 
 
 def policy_from(document: Mapping[str, Any]) -> Policy:

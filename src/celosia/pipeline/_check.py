@@ -22,6 +22,7 @@ from celosia.model.plan import Plan, Policy, policy_from
 from celosia.model.values import is_masked
 from celosia.model.verdict import CheckReport, State, Verdict
 from celosia.pipeline._households import both_ways, hidden_values, masked_values
+from celosia.risk import PopulationLevels
 from celosia.risk.criteria import Classes, Criterion, Domain, criterion_from
 from celosia.solver import ClassCounter, domain_of
 from celosia.tuples import Tuples, person_counts
@@ -32,7 +33,7 @@ _BATCH = 100_000
 
 def check_file(
     path: Path, plan: Plan, scratch: Path, order: Path | None, source: Mapping[str, Tuples], rows: int,
-    hierarchies: Mapping[str, CompiledHierarchy] | None = None,
+    hierarchies: Mapping[str, CompiledHierarchy] | None = None, population: PopulationLevels | None = None,
 ) -> CheckReport:  # fmt: skip
     """Read a written file again and judge it; `source` gives the reference distributions, `order` the persons."""
     policy = policy_from(plan.policy)
@@ -50,14 +51,15 @@ def check_file(
         sensitive = {name: table.tuples((*quasi.names, name), person) for name in source}
         telling = _telling(table, sensitive_leaders(plan, policy))
         households = [_households(table, policy, plan)] if policy.links else []
+    starred = _suppressed(quasi, len(policy.quasi))
+    behind = None if population is None else _behind(quasi, starred, population, plan)
     verdicts = [
         _columns(again.names, plan.published),
         _rows(again.source.rows, rows, plan.suppressed_rows, policy.suppressed),
-        *_judged(quasi, sensitive, source, criteria, len(policy.quasi), hierarchies or {}),
+        *_judged(quasi, sensitive, source, criteria, len(policy.quasi), hierarchies or {}, behind),
         *([telling] if telling else []),
         *households,
     ]
-    starred = _suppressed(quasi, len(policy.quasi))
     kept = quasi.rows[~starred]
     persons = person_counts(quasi)[~starred] if quasi.persons is not None else None
     return CheckReport(
@@ -109,7 +111,7 @@ def _rows(found: int, source: int, suppressed: int, handling: str) -> Verdict:
 
 def _judged(
     quasi: Tuples, sensitive: Mapping[str, Tuples], source: Mapping[str, Tuples], criteria: Sequence[Criterion],
-    width: int, hierarchies: Mapping[str, CompiledHierarchy],
+    width: int, hierarchies: Mapping[str, CompiledHierarchy], behind: NDArray[np.int64] | None = None,
 ) -> list[Verdict]:  # fmt: skip
     """Each criterion on the classes that stay; then the group of fully masked rows, apart."""
     starred = _suppressed(quasi, width)
@@ -118,7 +120,7 @@ def _judged(
     verdicts, classes = [], None
     for criterion in criteria:
         tables, domains = _referenced(sensitive, source, criterion, width, hierarchies)
-        counter = ClassCounter(quasi, tables, domains=domains)
+        counter = ClassCounter(quasi, tables, domains=domains, population=behind)
         passes = criterion.judge(counter.restricted(kept).classes(np.arange(len(kept)), len(kept)))
         classes = counter.classes(np.arange(len(starred)), len(starred))
         passes_all &= criterion.judge(classes)
@@ -128,6 +130,14 @@ def _judged(
     if starred.any() and classes is not None:
         verdicts.append(_suppressed_group(quasi, classes, starred, passes_all))
     return verdicts
+
+
+def _behind(quasi: Tuples, starred: NDArray[np.bool_], population: PopulationLevels, plan: Plan) -> NDArray[np.int64]:
+    """Units of the population that show the published values of each class; everybody where nothing is shown."""
+    width = len(population.names)
+    levels = [int(plan.levels[name]) for name in population.names]
+    shown = population.behind_texts(quasi.codes[:, :width], quasi.vocabularies[:width], levels)
+    return np.where(starred, population.total, shown)
 
 
 def _suppressed_group(

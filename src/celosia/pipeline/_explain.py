@@ -18,6 +18,7 @@ from celosia.pipeline._plan import ground_for
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import open_project
 from celosia.pipeline._solve import problem_of
+from celosia.pipeline._steps import stepped
 from celosia.solver import explain, frontier, search
 
 
@@ -41,8 +42,8 @@ def explain_plan(
     """Explain the optimal search under a project's policy and save it as JSON, page and picture."""
     project = open_project(folder)
     ready_kernels(report)
-    with opened(project.folder) as found:
-        problem = problem_of(ground_for(project, found, **overrides))
+    with opened(project.folder) as source, stepped(project, source, fresh=True, report=report) as after:
+        problem = problem_of(ground_for(project, after.found, **overrides))
     clock = time.monotonic
     result = search(problem, time_limit=time_limit, clock=clock)
     watch = _counted(report, "explain")

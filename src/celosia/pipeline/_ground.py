@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from celosia.model.values import MISSING, is_masked
 from celosia.model.variables import Variable
 from celosia.pipeline._hierarchies import compiled_hierarchies, sensitive_hierarchies
 from celosia.pipeline._households import Linked, split_by_links
+from celosia.pipeline._population import population_of
+from celosia.risk import PopulationLevels
 from celosia.risk.criteria import Criterion, criterion_from
 from celosia.solver import ClassCounter
 from celosia.tuples import Tuples, project
@@ -43,10 +45,18 @@ class Ground:
     criteria: tuple[Criterion, ...]
     sensitive_hierarchies: Mapping[str, CompiledHierarchy]  # where one is described, or a criterion needs it
     linked: Linked | None = None  # the same split by household, where the release shows which rows are of one
+    population: PopulationLevels | None = None  # where a criterion counts in one
 
-    def counter(self) -> ClassCounter:
-        """Counts classes of any assignment."""
-        return ClassCounter(self.quasi, self.sensitive, self.sensitive_hierarchies)
+    def counter(self, levels: Sequence[int] | None = None) -> ClassCounter:
+        """Counts classes of any assignment; a population is counted in only where all tuples have the same levels."""
+        behind = None
+        if self.population is not None and levels is not None:
+            maps = [
+                self.hierarchies[name].maps[level] for name, level in zip(self.population.names, levels, strict=True)
+            ]
+            groups = np.stack([level[self.quasi.codes[:, v]] for v, level in enumerate(maps)], axis=1)
+            behind = self.population.behind(groups, levels)
+        return ClassCounter(self.quasi, self.sensitive, self.sensitive_hierarchies, population=behind)
 
     def by_household(self) -> Ground:
         """The ground whose tuples are of one household each, where the release ties its rows together."""
@@ -69,6 +79,7 @@ def ground_of(
     beside = {name for name, leaders in followers.items() if set(leaders) & set(policy.quasi)}
     trees = [c.variable for c in criteria if c.as_dict().get("distance") == "hierarchical"]
     by_name = {variable.name: variable for variable in variables}
+    hierarchies = compiled_hierarchies(quasi, by_name, policy.hierarchies, folder)
     return Ground(
         policy=policy,
         published=leaving,
@@ -76,12 +87,13 @@ def ground_of(
         sensitive=sensitive,
         followers=followers,
         follower_tuples={name: table.tuples((*policy.quasi, name)) for name in sorted(beside)},
-        hierarchies=compiled_hierarchies(quasi, by_name, policy.hierarchies, folder),
+        hierarchies=hierarchies,
         criteria=criteria,
         sensitive_hierarchies=sensitive_hierarchies(sensitive, by_name, policy.hierarchies, trees, folder),
         linked=split_by_links(table, policy.quasi, policy.links, person, tuple(judged), followers)
         if policy.links
         else None,
+        population=population_of(criteria, quasi, by_name, policy.hierarchies, hierarchies, folder),
     )
 
 

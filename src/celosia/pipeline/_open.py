@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,11 +74,17 @@ def _open_source(
     return Opened(table, ingested.source, with_labels(suggest(facts), ingested), person_key(facts), private)
 
 
-def suggestion_report(found: Opened) -> dict[str, Any]:
-    """The proposals for an opened table, as their versioned JSON."""
+def suggestion_report(found: Opened, purposes: Sequence[str] = ()) -> dict[str, Any]:
+    """The proposals for an opened table, as their versioned JSON: roles, and treatments for what is wanted."""
+    from celosia.pipeline._treatments import proposed_treatments, treatment_dict
+
+    treatments = proposed_treatments(found, purposes)
     return {
         "format": "celosia/suggest/1",
         "source": source_dict(found.source),
         "person": found.person,
-        "variables": [variable_dict(variable) for variable in found.variables],
+        "variables": [
+            {**variable_dict(variable), "treatments": treatment_dict(treatments[variable.name])}
+            for variable in found.variables
+        ],
     }

@@ -23,6 +23,7 @@ from celosia.pipeline._policy import policy_of
 from celosia.pipeline._progress import Progress, ready_kernels
 from celosia.pipeline._project import Project, open_project, read_toml
 from celosia.pipeline._solve import Solution, solve
+from celosia.pipeline._steps import Stepped, stepped
 from celosia.solver import NoSolution
 
 
@@ -40,15 +41,15 @@ def make_plan(folder: Place, *, now: datetime | None = None, report: Progress = 
     folder = project.folder
     ready_kernels(report)
     asked = {key: _plain(value) for key, value in overrides.items() if value is not None}
-    with opened(folder) as found:
-        ground = ground_for(project, found, **asked)
+    with opened(folder) as source, stepped(project, source, fresh=True, report=report) as after:
+        ground = ground_for(project, after.found, **asked)
         solution = solve(ground, report)
     path = folder / "plan.json"
     if isinstance(solution, NoSolution):
         path.unlink(missing_ok=True)  # an older plan answers another question: nothing may run it by mistake
         _journal.append(project.journal_path, "plan-refused", now, {"suppressed": solution.suppressed_rows})
         raise _nearest_miss(solution)
-    plan = plan_of(project, ground, solution, asked)
+    plan = plan_of(project, after, ground, solution, asked)
     allowed = math.floor(ground.policy.limit * ground.quasi.n_rows)
     if plan.suppressed_rows > allowed:
         path.unlink(missing_ok=True)
@@ -92,7 +93,7 @@ def policy_digest(policy: Policy) -> str:
     return digest_of(policy.as_dict())
 
 
-def plan_of(project: Project, ground: Ground, solution: Solution, asked: Mapping[str, Any]) -> Plan:
+def plan_of(project: Project, after: Stepped, ground: Ground, solution: Solution, asked: Mapping[str, Any]) -> Plan:
     """The plan that a solution makes; `asked` is what the command added to the project's policy."""
     rows = solution.tuples.rows
     suppressed = int(rows[solution.published.suppressed].sum())
@@ -116,6 +117,9 @@ def plan_of(project: Project, ground: Ground, solution: Solution, asked: Mapping
         optimal=solution.optimal,
         bound=solution.bound,
         asked=dict(asked),
+        steps=after.steps,
+        changes=tuple(change.as_dict() for change in after.changes),
+        seed=after.seed,
         notes={**solution.notes, "outcome": solution.outcome},
     )
 

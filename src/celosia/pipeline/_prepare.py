@@ -36,6 +36,7 @@ from celosia.pipeline._policy import default_criteria
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, config_document, source_dict
 from celosia.pipeline._suggest import column_facts, variable_dict, with_labels
+from celosia.pipeline._treatments import proposed_steps, treatments
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,9 @@ def init(
         ingested = ingest(source, staging / "private" / "working.parquet", progress=stage(report, "read"), **reading)
         if person is not None:
             Schema(ingested.names).position(person)
-        variables, key = _described(staging, ingested, protocols, given, report)
+        variables, key, steps = _described(staging, ingested, protocols, given, report)
         config = ProjectConfig(folder.name, messages.language(), protocols, ingested.source, person or key)
-        _write(staging, config, variables, moment(now))
+        _write(staging, config, variables, steps, moment(now))
     return Initiated(Project(folder, config), variables)
 
 
@@ -123,15 +124,17 @@ def _staged(folder: Path) -> Iterator[Path]:
 
 def _described(
     staging: Path, ingested: Ingested, protocols: tuple[str, ...], given: Path | None, report: Progress
-) -> tuple[tuple[Variable, ...], str | None]:
-    """The proposed dictionary, and the column that seems to tell one person from another."""
+) -> tuple[tuple[Variable, ...], str | None, str]:
+    """The proposed dictionary, the column that seems to tell one person from another, and the treatments as TOML."""
     labels = _given_labels(given, ingested.names)
     with contextlib.closing(open_engine(None, staging / "private")) as engine:
         table = Table(engine, engine.parquet(staging / "private" / "working.parquet"), ingested.names)
         facts = column_facts(table, stage(report, "suggest"))
     proposed = with_labels(suggest(facts, protocols[0] if protocols else None), ingested)
     variables = tuple(replace(variable, label=labels.get(variable.name, variable.label)) for variable in proposed)
-    return variables, person_key(facts)
+    values, distinct = {one.name: one.values for one in facts}, {one.name: one.distinct for one in facts}
+    steps = proposed_steps(treatments(variables, values.__getitem__, distinct, protocols=protocols))
+    return variables, person_key(facts), steps
 
 
 def _given_labels(given: Path | None, columns: tuple[str, ...]) -> dict[str, str]:
@@ -143,12 +146,13 @@ def _given_labels(given: Path | None, columns: tuple[str, ...]) -> dict[str, str
     return labels
 
 
-def _template(config: ProjectConfig, variables: tuple[Variable, ...]) -> str:
-    """What people may add to celosia.toml, as comments: the criteria that apply when nothing else is said."""
+def _template(config: ProjectConfig, variables: tuple[Variable, ...], steps: str) -> str:
+    """What people may add to celosia.toml, as comments: the criteria that apply, hierarchies, proposed treatments."""
     sensitive = [v.name for v in variables if v.role == Role.SENSITIVE]
     criteria = "".join(f"\n#   {_inline(data)}," for data in default_criteria(config.protocols, sensitive))
     policy = messages.text("plan.template.policy", criteria=criteria)
-    return "\n".join(["", policy, "", messages.text("plan.template.hierarchies"), ""])
+    parts = ["", policy, "", messages.text("plan.template.hierarchies"), ""]
+    return "\n".join([*parts, messages.text("plan.template.steps"), steps, ""] if steps else parts)
 
 
 def _inline(data: Mapping[str, Any]) -> str:
@@ -156,10 +160,10 @@ def _inline(data: Mapping[str, Any]) -> str:
     return "{" + ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in data.items()) + "}"
 
 
-def _write(staging: Path, config: ProjectConfig, variables: tuple[Variable, ...], now: datetime) -> None:
+def _write(staging: Path, config: ProjectConfig, variables: tuple[Variable, ...], steps: str, now: datetime) -> None:
     source = config.source
     facts = {"source": source.digest, "rows": source.rows, "columns": source.columns, "protocols": config.protocols}
     with writing_into(staging):
-        (staging / "celosia.toml").write_text(config_document(config, _template(config, variables)), "utf-8")
+        (staging / "celosia.toml").write_text(config_document(config, _template(config, variables, steps)), "utf-8")
         (staging / "dictionary.csv").write_text(dictionary.dump(variables), "utf-8")
         _journal.append(staging / "journal.jsonl", "init", now, facts)

@@ -19,6 +19,7 @@ from celosia.data.table import Table
 from celosia.data.writers import write_csv
 from celosia.errors import CandidateFails, NothingLeft, PlanStale
 from celosia.model.plan import Plan, digest_of
+from celosia.model.rules import RuleReport
 from celosia.model.verdict import CheckReport, State
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
@@ -29,17 +30,21 @@ from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._plan import dictionary_digest, ground_for, plan_of, read_plan
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
+from celosia.pipeline._rule_context import context_of
+from celosia.pipeline._rules import failing_text, judge_rules, rules_of
 from celosia.pipeline._solve import Solution, solve
+from celosia.pipeline._steps import Stepped, stepped
 from celosia.solver import NoSolution
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A candidate that passed, and its check."""
+    """A candidate that passed, its check, and the rules of its protocols that can be judged by now."""
 
     candidate: Path
     plan: Plan
     check: CheckReport
+    rules: RuleReport
 
 
 def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = None) -> Ran:
@@ -49,18 +54,35 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
     plan = read_plan(folder)
     ready_kernels(report)
     _refuse_stale(project, plan)
-    with opened(folder) as found:
+    with opened(folder) as source, stepped(project, source, report=report) as after:
+        found = after.found
         ground = ground_for(project, found, **plan.asked)
-        solution = _solved_again(project, ground, plan, report)
+        solution = _solved_again(project, after, ground, plan, report)
         with scratch_beside(folder / "private" / "candidate") as scratch:
             check = _written_and_checked(found, ground, plan, solution, private_folder(scratch / "candidate"), report)
             if not check.holds:
                 _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
                 raise CandidateFails(failing=_failing(check))
+            rules = _rules_judged(project, plan, check, scratch / "candidate")
+            if rules.failing:
+                _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
+                raise CandidateFails(failing=failing_text(rules))
             _put_in_place(scratch / "candidate", folder / "private" / "candidate")
     facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows}
     _journal.append(project.journal_path, "run", now, facts)
-    return Ran(folder / "private" / "candidate" / "data.csv", plan, check)
+    return Ran(folder / "private" / "candidate" / "data.csv", plan, check, rules)
+
+
+def _rules_judged(project: Project, plan: Plan, check: CheckReport, candidate: Path) -> RuleReport:
+    """The rules of the protocols on the candidate, kept beside it; a project without protocol has none."""
+    rules = rules_of(project.folder)
+    if not rules:
+        return RuleReport(check.digest, ())
+    report = judge_rules(context_of(project, plan, check, candidate), rules, "run")
+    with writing_into(candidate):
+        text = json.dumps(report.as_dict(), ensure_ascii=False, indent=2)
+        (candidate / "rules.json").write_text(text + "\n", "utf-8")
+    return report
 
 
 def _refuse_stale(project: Project, plan: Plan) -> None:
@@ -70,12 +92,12 @@ def _refuse_stale(project: Project, plan: Plan) -> None:
         raise PlanStale(what=messages.text("plan.stale_dictionary"))
 
 
-def _solved_again(project: Project, ground: Ground, plan: Plan, report: Progress) -> Solution:
+def _solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, report: Progress) -> Solution:
     """The plan's own solution, found again from plan and source; any line that differs stops the run."""
     if digest_of(ground.policy.as_dict()) != digest_of(plan.policy):
         raise PlanStale(what=messages.text("plan.stale_policy"))
     solution = solve(ground, report)
-    if isinstance(solution, NoSolution) or plan_of(project, ground, solution, plan.asked).digest != plan.digest:
+    if isinstance(solution, NoSolution) or plan_of(project, after, ground, solution, plan.asked).digest != plan.digest:
         raise PlanStale(what=messages.text("plan.stale_outcome"))
     return solution
 
@@ -100,7 +122,7 @@ def _written_and_checked(
         told(0.5)
     rows = ground.quasi.n_rows
     trees = ground.sensitive_hierarchies
-    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows, trees)
+    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows, trees, ground.population)
     for spare in ("again.parquet", "persons.parquet"):
         (target / spare).unlink(missing_ok=True)
     with writing_into(target):

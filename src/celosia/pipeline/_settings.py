@@ -15,6 +15,7 @@ from celosia import messages
 from celosia.errors import ValueOutOfRange, WrongSetting
 from celosia.model.plan import MEANS, METHODS, METRICS
 from celosia.model.project import PROTOCOLS
+from celosia.model.scenarios import exact_threshold
 
 _LARGEST_WEIGHT = 10**6
 
@@ -62,6 +63,18 @@ def _weights(value: Any) -> bool:
     return isinstance(value, Mapping) and all(_number(one) and 0 <= one <= _LARGEST_WEIGHT for one in value.values())
 
 
+def _scenario(value: Any) -> bool:
+    return isinstance(value, Mapping) and "variables" in value
+
+
+def _levels(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_whole(one) for one in value.values())
+
+
+def _categories(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_texts(one) for one in value.values())
+
+
 def _choice(*options: str) -> Setting:
     return Setting("choice", lambda value: isinstance(value, str) and value in options, options)
 
@@ -92,21 +105,34 @@ _READING: Mapping[str, Setting] = {
     **dict.fromkeys(("dropped", "guessed"), _TEXTS),
     "notes": _TABLES,
 }
-# `*` stands for any name; a table whose keys are all listed refuses any other key.
+SCENARIO: Mapping[str, Setting] = {
+    "variables": _TEXTS,
+    "threshold": Setting("threshold", lambda value: exact_threshold(value) is not None),
+    "levels": Setting("levels", _levels),
+    "categories": Setting("categories", _categories),
+}
+# `*` stands for any name, `#` for any place in a list; a table whose keys are all listed refuses any other key.
 PROJECT: Mapping[str, Setting] = {
     **dict.fromkeys(("name", "language", "source.name", "source.digest"), _TEXT),
     "protocols": Setting("protocols", lambda value: _texts(value) and set(value) <= set(PROTOCOLS), PROTOCOLS),
     **dict.fromkeys(("source", "source.reading", "unit", "policy", "hierarchies", "hierarchies.*"), _TABLE),
+    **dict.fromkeys(("overrides", "overrides.*", "overrides.*.*", "overrides.*.*.asked"), _TABLE),
+    "overrides.*.*.reason": _TEXT,
     **dict.fromkeys(("source.rows", "source.columns"), _WHOLE),
     **{f"source.reading.{key}": kind for key, kind in _READING.items()},
     **dict.fromkeys(("unit.person", "unit.household"), _TEXT),
+    "steps": Setting("tables", _tables),
     **{f"policy.{key}": kind for key, kind in POLICY.items()},
     **dict.fromkeys(("hierarchies.*.minimum", "hierarchies.*.maximum"), _WHOLE),
     **dict.fromkeys(("hierarchies.*.file", "hierarchies.*.builder"), _TEXT),
+    "scenarios": _TABLES,
+    "scenarios.#": Setting("scenario", _scenario),
+    **{f"scenarios.#.{key}": kind for key, kind in SCENARIO.items()},
 }
 _NEEDED = ("name", "language", "protocols", "source", "source.name", "source.digest", "source.rows", "source.columns",
            "source.reading", "source.reading.format")  # fmt: skip
-_CLOSED = {"policy": POLICY, "unit": ("person", "household"), "source.reading": _READING}
+_CLOSED = {"policy": POLICY, "unit": ("person", "household"), "source.reading": _READING,
+           "scenarios.#": SCENARIO, "overrides.*.*": ("asked", "reason")}  # fmt: skip
 
 
 def refuse_wrong_settings(document: Mapping[str, Any], path: str) -> None:
@@ -118,7 +144,7 @@ def refuse_wrong_settings(document: Mapping[str, Any], path: str) -> None:
         for key, value in found:
             if not PROJECT[pattern].fits(value):
                 raise WrongSetting(path=path, setting=key, expected=PROJECT[pattern].expected)
-            _refuse_unknown_key(key, value, path)
+            _refuse_unknown_key(pattern, key, value, path)
 
 
 def refuse_wrong_request(asked: Mapping[str, Any]) -> None:
@@ -130,18 +156,20 @@ def refuse_wrong_request(asked: Mapping[str, Any]) -> None:
             raise ValueOutOfRange(parameter=key, given=value, allowed=POLICY[key].expected)
 
 
-def _refuse_unknown_key(key: str, value: Any, path: str) -> None:
-    for name in value if key in _CLOSED else ():
-        if name not in _CLOSED[key]:
-            expected = messages.text("plan.expected.key", options=", ".join(_CLOSED[key]))
+def _refuse_unknown_key(pattern: str, key: str, value: Any, path: str) -> None:
+    for name in value if pattern in _CLOSED else ():
+        if name not in _CLOSED[pattern]:
+            expected = messages.text("plan.expected.key", options=", ".join(_CLOSED[pattern]))
             raise WrongSetting(path=path, setting=f"{key}.{name}", expected=expected)
 
 
 def _at(document: Any, steps: Sequence[str], before: str = "") -> Iterator[tuple[str, Any]]:
     """Every value that a pattern reaches, with its full key; tables above are checked by their own lines."""
+    if steps[0] == "#" and isinstance(document, list | tuple):
+        document = {str(place): one for place, one in enumerate(document, start=1)}
     if not isinstance(document, Mapping):
         return
-    for name in document if steps[0] == "*" else [steps[0]] if steps[0] in document else []:
+    for name in document if steps[0] in ("*", "#") else [steps[0]] if steps[0] in document else []:
         key = f"{before}{name}"
         if len(steps) == 1:
             yield key, document[name]

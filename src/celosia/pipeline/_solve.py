@@ -20,6 +20,7 @@ from celosia.evaluation import Objective, recoding_loss
 from celosia.model.values import SUPPRESSED, is_masked
 from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import closed_masks, closed_suppression, groups_of
+from celosia.pipeline._population import population_digest
 from celosia.pipeline._progress import Progress, stage
 from celosia.solver import (
     ClassCounter,
@@ -86,6 +87,7 @@ def problem_of(ground: Ground) -> SearchProblem:
         ground.sensitive_hierarchies,
         {name: level for name, level in policy.minimum.items() if name in policy.quasi},
         {name: level for name, level in policy.maximum.items() if name in policy.quasi},
+        ground.population,
     )
 
 
@@ -94,6 +96,8 @@ def solve(ground: Ground, report: Progress = None) -> Solution | NoSolution:
     together = [criterion.name for criterion in ground.criteria if criterion.on_release]
     if together and ground.policy.method != "full-domain":
         raise ValueOutOfRange(parameter=f"{together[0]}.reference", given="release", allowed="source")
+    if ground.population is not None and ground.policy.method != "full-domain":
+        raise ValueOutOfRange(parameter="method", given=ground.policy.method, allowed="full-domain")
     methods = {"full-domain": _full_domain, "recipe": _recipe, "local": _local, "cells": _cells}
     return methods[ground.policy.method](ground, report)
 
@@ -109,12 +113,12 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
     )
     if isinstance(found, NoSolution):
         return found
-    suppressed, masks = _failing(ground, ground.counter(), problem, found.levels)
+    suppressed, masks = _failing(ground, ground.counter(found.levels), problem, found.levels)
     ground, names = ground.by_household(), ground.quasi.names
     labels = levels_of([ground.hierarchies[name] for name in names])
     codes = ground.quasi.codes[:, : len(names)]
     codes = labels.publish(codes, np.broadcast_to(np.array(found.levels), codes.shape))
-    counter = ground.counter()
+    counter = ground.counter(found.levels)
     published = Published(names, labels.vocabularies, codes, suppressed, masks)
     figures = {
         "levels": dict(zip(found.names, found.levels, strict=True)), "loss": found.loss, "metric": found.metric,
@@ -125,6 +129,10 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
         own = suppressed[project(ground.quasi, names)[1]]
         published, changed = _whole_households(ground, counter, replace(published, suppressed=own), found)
         figures |= changed
+    if ground.population is not None:
+        counter = counter.hiding(published.suppressed, ground.population.total)
+        told_of = {"units": ground.population.total, "digest": population_digest(ground.population)}
+        figures["notes"] = {**figures["notes"], "population": told_of}
     return _completed(ground, counter, published, **figures)
 
 

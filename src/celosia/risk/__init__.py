@@ -4,6 +4,7 @@ Knows compressed tables and hierarchies as arrays. Ignores files, engines and th
 """
 
 from celosia.risk._classes import ClassSizes, class_sizes
+from celosia.risk._population_levels import PopulationLevels, population_levels
 from celosia.risk._sensitive import ClassValues, class_values
 from celosia.risk.measures import MEASURES, Measure, Scope, measure
 
@@ -12,8 +13,10 @@ __all__ = [
     "ClassSizes",
     "ClassValues",
     "Measure",
+    "PopulationLevels",
     "Scope",
     "class_sizes",
     "class_values",
     "measure",
+    "population_levels",
 ]

@@ -132,6 +132,15 @@ class Encoding:
         key: NDArray[np.uint64] = rollup.pack_keys(np.ascontiguousarray(codes), leaf, self.begin, self.shift)
         return key
 
+    def values(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """For each key, a value of every variable that lies in its group."""
+        if self.wide:
+            leaf = self.codes[keys.astype(np.int64)]
+        else:
+            leaf = np.stack([(keys >> s) & m for s, m in zip(self.shift, self.mask, strict=True)], axis=1)
+        ordered = [leaves.order[leaf[:, v].astype(np.int64)] for v, leaves in enumerate(self.leaves)]
+        return np.stack(ordered, axis=1)
+
     def _make_lookups(self) -> None:
         width = [sum(self.bits[v] for v in group) for group in self.groups]
         combos = [int(np.prod(self.depths[group])) for group in self.groups]

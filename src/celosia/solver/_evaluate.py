@@ -63,7 +63,16 @@ class Evaluator:
                 source = made
         table = roll(source, levels, self.encoding, self.domains)
         self.pool.offer(levels, table, source)
-        return table
+        return table if self.problem.population is None else self._with_population(table, levels)
+
+    def _with_population(self, table: Table, levels: Levels) -> Table:
+        """The table with the population behind each class, counted from the groups of its first tuple."""
+        assert self.problem.population is not None
+        absolute = [low + level for low, level in zip(self.problem.lowest, levels, strict=True)]
+        values = self.encoding.values(table.keys)
+        maps = [self.problem.hierarchies[name].maps[at] for name, at in zip(self.problem.names, absolute, strict=True)]
+        groups = np.stack([level[values[:, v]] for v, level in enumerate(maps)], axis=1)
+        return replace(table, population=self.problem.population.behind(groups, absolute))
 
     def check(self, levels: Levels) -> Checked:
         """Evaluate a node."""

@@ -51,7 +51,8 @@ def look(problem: SearchProblem, levels: Sequence[int]) -> NodeView:
     codes = np.stack([m[column] for m, column in zip(maps, problem.quasi.codes.T, strict=True)], axis=1)
     first, label = group_codes(codes, [int(m.max(initial=0)) + 1 for m in maps])
     asked = {c.variable: problem.sensitive[c.variable] for c in problem.criteria if c.variable}
-    counter = ClassCounter(problem.quasi, asked, problem.sensitive_hierarchies)
+    behind = None if problem.population is None else problem.population.behind(codes, levels)
+    counter = ClassCounter(problem.quasi, asked, problem.sensitive_hierarchies, population=behind)
     classes = counter.classes(label, len(first))
     return NodeView(tuple(levels), classes, label, _kept(problem.criteria, classes))
 

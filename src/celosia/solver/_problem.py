@@ -26,6 +26,7 @@ from celosia.errors import (
 )
 from celosia.evaluation import Objective
 from celosia.hierarchy import CompiledHierarchy
+from celosia.risk import PopulationLevels
 from celosia.risk.criteria import Criterion
 from celosia.tuples import Tuples
 
@@ -47,6 +48,7 @@ class SearchProblem:
     sensitive_hierarchies: Mapping[str, CompiledHierarchy] = field(default_factory=lambda: MappingProxyType({}))
     minimum: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     maximum: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    population: PopulationLevels | None = None  # what k-map counts in
 
     def __post_init__(self) -> None:
         check(self)

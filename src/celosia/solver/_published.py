@@ -70,8 +70,10 @@ class ClassCounter:
         sensitive: Mapping[str, Tuples],
         hierarchies: Mapping[str, CompiledHierarchy] | None = None,
         domains: Mapping[str, Domain] | None = None,
+        population: Labels | None = None,
     ):
         self.quasi = quasi
+        self._population = population  # units of a population table behind the published form of each tuple
         self._sensitive = dict(sensitive)
         self._parents = {name: project(table, quasi.names)[1] for name, table in sensitive.items()}
         self._domains = {
@@ -87,7 +89,23 @@ class ClassCounter:
             rolled = roll_up_persons(self.quasi.persons, label, count)
             persons = rolled.settled + np.bincount(rolled.tuple_index, minlength=count)
         values = {name: self._values(name, label, count, (shown or {}).get(name)) for name in self._sensitive}
-        return Classes(rows, persons, values, self._domains)
+        return Classes(rows, persons, values, self._domains, self._behind(label, count))
+
+    def _behind(self, label: Labels, count: int) -> Labels | None:
+        """The population of each class: the same for all its tuples, or the least of what they say."""
+        if self._population is None:
+            return None
+        least = np.full(count, np.iinfo(np.int64).max)
+        np.minimum.at(least, label, self._population)
+        return least
+
+    def hiding(self, suppressed: Mask, total: int) -> ClassCounter:
+        """The counter when some tuples publish nothing: the whole population is behind them."""
+        if self._population is None:
+            return self
+        part = self.restricted(np.arange(len(self.quasi.rows)))
+        part._population = np.where(suppressed, total, self._population)
+        return part
 
     def domain(self, name: str) -> Domain | None:
         """The values of a sensitive variable; None for a criterion that looks at sizes alone."""
@@ -98,6 +116,7 @@ class ClassCounter:
         part = object.__new__(ClassCounter)
         part.quasi = _some(self.quasi, index)
         part._domains = self._domains
+        part._population = None if self._population is None else self._population[index]
         place = np.full(len(self.quasi.rows), -1, np.int64)
         place[index] = np.arange(len(index))
         part._sensitive, part._parents = {}, {}

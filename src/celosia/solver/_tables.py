@@ -56,6 +56,7 @@ class Table:
     persons: Incidence | None
     values: Mapping[str, Values]
     value_persons: Mapping[str, Incidence]
+    population: Index | None = None  # units of a population table in each class, where a criterion asks
 
     size: int = field(init=False)  # what rolling it up costs, in entries
 
@@ -68,7 +69,7 @@ class Table:
     def classes(self, domains: Mapping[str, Domain]) -> Classes:
         """The classes as criteria see them."""
         counted = None if self.persons is None else self.persons.counted
-        return Classes(self.rows, counted, self.values, domains)
+        return Classes(self.rows, counted, self.values, domains, self.population)
 
 
 def roll(source: Table, levels: Levels, encoding: Encoding, domains: Mapping[str, Domain]) -> Table:

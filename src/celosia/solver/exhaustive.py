@@ -108,7 +108,23 @@ def classes_at(problem: SearchProblem, levels: tuple[int, ...]) -> tuple[Classes
     domains: dict[str, Domain] = {}
     for name in {c.variable for c in problem.criteria if c.variable}:
         values[name], domains[name] = _sensitive(problem, name, maps, codes, label, many)
-    return Classes(rows, counted, values, domains), label, codes
+    behind = None if problem.population is None else _population(problem, levels, codes, label, many)
+    return Classes(rows, counted, values, domains, behind), label, codes
+
+
+def _population(
+    problem: SearchProblem, levels: tuple[int, ...], codes: NDArray[np.int64], label: Labels, many: int
+) -> NDArray[np.int64]:
+    """Units of the population in each class, counted one tuple of it after another."""
+    assert problem.population is not None
+    table = problem.population
+    number = {tuple(group): int(at) for group, at in zip(codes.tolist(), label, strict=True)}
+    found = np.zeros(many, np.int64)
+    for values, rows in zip(table.codes.tolist(), table.rows.tolist(), strict=True):
+        groups = tuple(int(table.maps[v][levels[v]][value]) for v, value in enumerate(values))
+        if groups in number:
+            found[number[groups]] += rows
+    return found
 
 
 def _group(codes: NDArray[np.int64]) -> Labels:

@@ -16,6 +16,8 @@ from celosia.risk.criteria._delta_disclosure import DeltaDisclosure
 from celosia.risk.criteria._distinct_l import DistinctL
 from celosia.risk.criteria._entropy_l import EntropyL
 from celosia.risk.criteria._k import KAnonymity
+from celosia.risk.criteria._k_map import KMap
+from celosia.risk.criteria._population_uniqueness import PopulationUniqueness
 from celosia.risk.criteria._recursive_l import RecursiveL
 from celosia.risk.criteria._reidentification import AverageRisk, HighestRisk
 from celosia.risk.criteria._t_closeness import TCloseness
@@ -31,6 +33,8 @@ CRITERIA: tuple[type[Criterion], ...] = (
     AlphaK,
     HighestRisk,
     AverageRisk,
+    KMap,
+    PopulationUniqueness,
 )
 
 
@@ -56,8 +60,10 @@ __all__ = [
     "EntropyL",
     "HighestRisk",
     "KAnonymity",
+    "KMap",
     "Merging",
     "Need",
+    "PopulationUniqueness",
     "RecursiveL",
     "TCloseness",
     "ValueCounts",

@@ -103,6 +103,7 @@ class Classes:
     persons: Counts | None = None
     values: Mapping[str, Values] = field(default_factory=dict)
     domains: Mapping[str, Domain] = field(default_factory=dict)
+    population: Counts | None = None  # units of a population table that share each class
 
     def __len__(self) -> int:
         return len(self.rows)

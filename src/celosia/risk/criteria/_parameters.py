@@ -82,13 +82,14 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The name of a variable."""
+    """The name of a variable or of a table."""
 
     default: object = REQUIRED
+    optional: bool = False
 
     def read(self, name: str, given: object) -> str:
         """The value, checked."""
-        if not isinstance(given, str) or not given:
+        if not isinstance(given, str) or not (given or self.optional):
             raise ValueOutOfRange(parameter=name, given=given, allowed="…")
         return given
 

@@ -1,7 +1,8 @@
-"""Parameters of the builders, declared once as data.
+"""Parameters of builders and techniques, declared once as data.
 
-Knows their kinds, defaults and limits. Ignores what a builder does with them. Validation, the project file
-and the reference page are made from these declarations; the sentence of each is `hierarchy.parameter.<name>`.
+Knows their kinds, defaults and limits. Ignores what their owner does with them. Validation, the project file, the
+command line and the reference pages are made from these declarations; the sentence of each is
+`hierarchy.parameter.<name>` or `techniques.parameter.<name>`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from celosia import messages
-from celosia.errors import BadBuilderParameter, UnknownBuilderParameter
+from celosia.errors import UnknownParameter, WrongParameter
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -32,37 +33,36 @@ class Param:
     minimum: int | None = None
 
 
-def settle(builder: str, params: Mapping[str, Param], given: Mapping[str, Any]) -> dict[str, Any]:
+def settle(owner: str, params: Mapping[str, Param], given: Mapping[str, Any]) -> dict[str, Any]:
     """Every declared parameter with its value: the given one, checked, or the default."""
     for name in given:
         if name not in params:
-            raise UnknownBuilderParameter(builder=builder, parameter=name, known=", ".join(params))
-    return {name: _settled(builder, name, param, given.get(name)) for name, param in params.items()}
+            raise UnknownParameter(owner=owner, parameter=name, known=", ".join(params))
+    return {name: _settled(owner, name, param, given.get(name)) for name, param in params.items()}
 
 
-def _settled(builder: str, name: str, param: Param, value: Any) -> Any:
+def _settled(owner: str, name: str, param: Param, value: Any) -> Any:
     if value is None:
         if param.required:
-            raise refused(builder, name, param)
+            raise refused(owner, name, param)
         return param.default
     try:
         return _read(param, value)
     except (TypeError, ValueError):
-        raise refused(builder, name, param) from None
+        raise refused(owner, name, param) from None
 
 
-def refused(builder: str, name: str, param: Param) -> BadBuilderParameter:
+def refused(owner: str, name: str, param: Param) -> WrongParameter:
     """The error that says what a parameter may be."""
-    allowed = ", ".join(param.choices) or messages.text(f"hierarchy.kind.{param.kind}")
+    allowed = ", ".join(param.choices) or messages.text(f"parameters.kind.{param.kind}")
     if param.minimum is not None:
-        allowed += " " + messages.text("hierarchy.at_least", minimum=param.minimum)
-    return BadBuilderParameter(builder=builder, parameter=name, allowed=allowed)
+        allowed += " " + messages.text("parameters.at_least", minimum=param.minimum)
+    return WrongParameter(owner=owner, parameter=name, allowed=allowed)
 
 
-def conflict(builder: str, parameter: str, reason: str) -> BadBuilderParameter:
-    """The error for parameters that do not fit each other; `reason` is a key of `hierarchy.reason`."""
-    text = messages.text(f"hierarchy.reason.{reason}")
-    return BadBuilderParameter(builder=builder, parameter=parameter, allowed=text)
+def conflict(owner: str, parameter: str, reason: str, section: str = "hierarchy") -> WrongParameter:
+    """The error for parameters that do not fit each other; `reason` is a key of `<section>.reason`."""
+    return WrongParameter(owner=owner, parameter=parameter, allowed=messages.text(f"{section}.reason.{reason}"))
 
 
 def _read(param: Param, value: Any) -> Any:

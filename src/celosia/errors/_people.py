@@ -1,0 +1,71 @@
+"""People, keys, approvals and signatures."""
+
+from __future__ import annotations
+
+from celosia.errors._tree import BadInput, Refusal, WrongUse
+
+
+class IdentityMissing(BadInput):
+    """There is no key where it was looked for, or it is none of ours."""
+
+    fields = ("path",)
+
+
+class PassphraseShort(WrongUse):
+    """A passphrase must be longer."""
+
+    fields = ("minimum",)
+
+
+class WrongPassphrase(Refusal):
+    """The passphrase does not open the key."""
+
+    fields = ("path",)
+
+
+class BadPeople(BadInput):
+    """A person in people.toml lacks a name, a role or a key."""
+
+    fields = ("path",)
+
+
+class PeopleMissing(Refusal):
+    """The key belongs to nobody of the project."""
+
+    fields = ("path",)
+
+
+class PersonRepeats(WrongUse):
+    """A name or a key is there already."""
+
+    fields = ("name",)
+
+
+class RolesClash(Refusal):
+    """One person cannot execute and verify."""
+
+    fields = ("name",)
+
+
+class RoleNotHeld(Refusal):
+    """The person does not hold the role they want to sign in."""
+
+    fields = ("name", "role")
+
+
+class SamePerson(Refusal):
+    """Who executed wants to verify, or the other way round."""
+
+    fields = ("name",)
+
+
+class NothingToApprove(Refusal):
+    """What should be approved does not exist yet."""
+
+    fields = ("what",)
+
+
+class ApprovalFileDamaged(BadInput):
+    """A line of approvals.jsonl cannot be read."""
+
+    fields = ("path", "line")

@@ -1,0 +1,225 @@
+"""Minimal sample uniques of a table of codes, by refining partitions along a tree of variable sets.
+
+Knows codes (−1 where a cell takes part in nothing) and which tuples stand for a single row. Ignores names and scores.
+A node of the tree is a set of variables and the groups of tuples that agree on it; its children add one variable
+below the lowest it has, in ascending order. So sets are visited in the order of their bit masks, every set after all
+its subsets, with no more memory than one partition per level; groups of one tuple leave the branch at once.
+Sources: Elliot, Manning, Mayes, Gurd and Bane 2005 (SUDA); Manning, Haglin and Keane 2008 (SUDA2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.kernels._jit import compiled, inlined
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@inlined
+def _grown(array: Longs, used: int) -> Longs:
+    larger = np.empty(2 * len(array), np.int64)
+    for i in range(used):
+        larger[i] = array[i]
+    return larger
+
+
+@inlined
+def _count_values(codes: Ints, alone: Flags, group: Ints, count: Ints, slot: Ints, touched: Ints) -> int:
+    """Count the values of a group; `slot` becomes 0 where one of its tuples is a single row, else −1."""
+    values = 0
+    for member in group:
+        code = codes[member]
+        if code < 0:
+            continue
+        if count[code] == 0:
+            touched[values] = code
+            values += 1
+            slot[code] = -1
+        count[code] += 1
+        if alone[member]:
+            slot[code] = 0
+    return values
+
+
+@inlined
+def _hand_out(codes: Ints, alone: Flags, group: Ints, count: Ints, slot: Ints, members: Ints, singles: Ints) -> int:
+    """Put each member into the group of its value, or among the singles; give how many are single."""
+    found = 0
+    for member in group:
+        code = codes[member]
+        if code < 0:
+            continue
+        if slot[code] >= 0:
+            members[slot[code]] = member
+            slot[code] += 1
+        elif count[code] == 1 and alone[member]:
+            singles[found] = member
+            found += 1
+    return found
+
+
+@compiled
+def _split(
+    codes: Ints,
+    alone: Flags,
+    members: Ints,
+    ends: Ints,
+    groups: int,
+    next_members: Ints,
+    next_ends: Ints,
+    singles: Ints,
+    count: Ints,
+    slot: Ints,
+    touched: Ints,
+) -> tuple[int, int]:
+    """Split groups by one variable: groups of two tuples or more go on, lone tuples of one row become `singles`.
+
+    Groups in which no tuple stands for a single row can show nothing new and are dropped. `count` is clear again at
+    the end; `slot` holds where the next member of a value goes, or −1.
+    """
+    kept, found, write, first = 0, 0, 0, 0
+    for place in range(groups):
+        group = members[first : ends[place]]
+        first = ends[place]
+        values = _count_values(codes, alone, group, count, slot, touched)
+        for t in range(values):
+            code = touched[t]
+            goes_on = count[code] > 1 and slot[code] == 0
+            slot[code] = write if goes_on else -1
+            if goes_on:
+                write += count[code]
+                next_ends[kept] = write
+                kept += 1
+        found += _hand_out(codes, alone, group, count, slot, next_members, singles[found:])
+        for t in range(values):
+            count[touched[t]] = 0
+    return kept, found
+
+
+@compiled
+def unique_sets(codes: Ints, sizes: Longs, alone: Flags, most: int) -> tuple[Longs, Longs]:
+    """Tuple and variable set, as bits, where each branch of at most `most` variables first makes the tuple unique.
+
+    `codes[v]` holds the codes of variable v, all below `sizes[v]`; `alone` marks the tuples of a single row. Pairs come
+    in ascending order of the sets. With a set, all that add variables below its lowest are unique too, and not listed.
+    """
+    n_variables, n = codes.shape
+    members, ends = np.empty((most + 1, max(n, 1)), np.int32), np.empty((most + 1, max(n, 1)), np.int32)
+    groups, limit, step = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
+    mask = np.zeros(most + 1, np.int64)
+    room = max(sizes.max(), 1) if n_variables else 1
+    count, slot, touched = np.zeros(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
+    singles = np.empty(max(n, 1), np.int32)
+    sets, owners = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    for i in range(n):
+        members[0, i] = i
+    ends[0, 0], groups[0], limit[0] = n, min(n, 1), n_variables
+    depth, total = 0, 0
+    while depth >= 0:
+        variable = step[depth]
+        if variable >= limit[depth] or groups[depth] == 0 or depth == most:
+            depth -= 1
+            continue
+        step[depth] += 1
+        down = depth + 1
+        mask[down] = mask[depth] | (np.int64(1) << np.int64(variable))
+        kept, found = _split(
+            codes[variable], alone, members[depth], ends[depth], groups[depth],
+            members[down], ends[down], singles, count, slot, touched,
+        )  # fmt: skip
+        while total + found > len(sets):
+            sets, owners = _grown(sets, total), _grown(owners, total)
+        for i in range(found):
+            sets[total], owners[total] = mask[down], singles[i]
+            total += 1
+        groups[down], limit[down], step[down] = kept, variable, 0
+        depth = down
+    return owners[:total], sets[:total]
+
+
+@compiled
+def sets_by_tuple(owners: Longs, sets: Longs, tuples: int) -> tuple[Longs, Longs]:
+    """The sets tuple by tuple, in the order given within each, and where those of each tuple end."""
+    ends = np.zeros(tuples, np.int64)
+    for owner in owners:
+        ends[owner] += 1
+    total = 0
+    for owner in range(tuples):
+        total += ends[owner]
+        ends[owner] = total - ends[owner]
+    grouped = np.empty(len(sets), np.int64)
+    for i in range(len(sets)):
+        grouped[ends[owners[i]]] = sets[i]
+        ends[owners[i]] += 1
+    return grouped, ends
+
+
+@inlined
+def _is_unique(mask: int, sets: Longs, first: int, last: int) -> bool:
+    """Whether a tuple is unique on `mask`: in the branch of the greatest of its sets that does not exceed it."""
+    low, high = first, last
+    while low < high:
+        middle = (low + high) >> 1
+        if sets[middle] <= mask:
+            low = middle + 1
+        else:
+            high = middle
+    if low == first:
+        return False
+    found = sets[low - 1]
+    return mask < found + (found & -found)
+
+
+@compiled
+def minimal_sets(sets: Longs, ends: Longs) -> Flags:
+    """Which sets are minimal: unique no more once any one variable is left out.
+
+    `sets` are those of `unique_sets` tuple by tuple, ascending within each; `ends` says where each tuple's end.
+    """
+    minimal = np.ones(len(sets), np.bool_)
+    first = 0
+    for owner in range(len(ends)):
+        last = ends[owner]
+        for i in range(first, last):
+            left = sets[i] & (sets[i] - 1)  # without its lowest variable it is not unique, or it would not be listed
+            while left:
+                variable = left & -left
+                left ^= variable
+                if _is_unique(sets[i] ^ variable, sets, first, last):
+                    minimal[i] = False
+                    break
+        first = last
+    return minimal
+
+
+@compiled
+def tally(
+    sets: Longs,
+    ends: Longs,
+    minimal: Flags,
+    weights: NDArray[np.float64],
+    by_size: NDArray[np.int32],
+    contribution: NDArray[np.float64],
+) -> None:
+    """Add each tuple's minimal sets to its count by size, and their weight to each variable in them."""
+    first = 0
+    for owner in range(len(ends)):
+        for i in range(first, ends[owner]):
+            if not minimal[i]:
+                continue
+            size, left = 0, sets[i]
+            while left:
+                left &= left - 1
+                size += 1
+            by_size[owner, size - 1] += 1
+            variable, left = 0, sets[i]
+            while left:
+                if left & 1:
+                    contribution[owner, variable] += weights[size - 1]
+                left >>= 1
+                variable += 1
+        first = ends[owner]

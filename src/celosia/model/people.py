@@ -1,0 +1,58 @@
+"""People, their public keys, and what they signed. `celosia/people/1`, `celosia/approval/1`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+PEOPLE_FORMAT = "celosia/people/1"
+APPROVAL_FORMAT = "celosia/approval/1"
+ROLES = ("head", "executor", "verifier", "lead", "delegate", "outsider")
+SUBJECTS = ("dictionary", "plan", "residual", "candidate", "release")  # what an approval may cover
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who may sign, with the roles they hold in the project."""
+
+    name: str
+    roles: tuple[str, ...]
+    key: str  # public key, Ed25519, hexadecimal
+
+    def as_dict(self) -> dict[str, Any]:
+        """The person as data."""
+        return {"name": self.name, "roles": list(self.roles), "key": self.key}
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A signature over the digest of one thing, in one role."""
+
+    what: str
+    digest: str
+    role: str
+    name: str
+    key: str
+    when: str
+    note: str = ""
+    figures: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # what the signer was shown
+    signature: str = ""
+
+    def signed_part(self) -> dict[str, Any]:
+        """What the signature covers: everything but itself."""
+        return {
+            "format": APPROVAL_FORMAT, "what": self.what, "digest": self.digest, "role": self.role, "name": self.name,
+            "key": self.key, "when": self.when, "note": self.note, "figures": dict(self.figures),
+        }  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        """The approval as its versioned JSON."""
+        return {**self.signed_part(), "signature": self.signature}
+
+
+def approval_from(document: Mapping[str, Any]) -> Approval:
+    """An approval from its JSON; the caller has checked the format."""
+    return Approval(**{name: document[name] for name in Approval.__slots__ if name in document})

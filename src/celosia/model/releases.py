@@ -1,0 +1,66 @@
+"""What a release says of itself: `manifest.json`, `celosia/manifest/1`. Digests, figures and names; never a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from celosia.errors import UnknownFormat
+from celosia.model.plan import digest_of
+
+MANIFEST_FORMAT = "celosia/manifest/1"
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything a second official needs to repeat the verdict, and what only the source can answer, attested."""
+
+    project: str
+    created: str
+    language: str
+    protocols: tuple[str, ...]
+    version: str  # of celosia
+    files: Mapping[str, str]  # path inside the release -> sha256
+    rows: int
+    suppressed_rows: int
+    policy: Mapping[str, Any]
+    plan: str  # digest
+    published: tuple[str, ...]
+    followers: Mapping[str, Sequence[str]]
+    rules: tuple[Mapping[str, Any], ...]  # RuleResult.as_dict() of every rule, attested ones as such
+    references: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # marginals for t, delta, beta (DESIGN §3)
+    seed: str = "none"  # none, kept, destroyed
+    label: str = ""  # "pseudonymous" while a key exists
+    overrides: tuple[Mapping[str, Any], ...] = ()
+    people: tuple[Mapping[str, Any], ...] = ()  # Person.as_dict()
+    approvals: tuple[Mapping[str, Any], ...] = ()  # Approval.as_dict()
+    journal: str = ""  # digest of the journal's last line
+    about: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # title, period, contact, licence, next review
+
+    def as_dict(self) -> dict[str, Any]:
+        """The manifest as its versioned JSON."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {"format": MANIFEST_FORMAT} | {key: _plain(value) for key, value in values.items()}
+
+    @property
+    def digest(self) -> str:
+        """What the release's signatures cover."""
+        return digest_of(self.as_dict())
+
+
+def manifest_from(document: Mapping[str, Any], path: str = "-") -> Manifest:
+    """A manifest from its JSON."""
+    if document.get("format") != MANIFEST_FORMAT:
+        raise UnknownFormat(path=path, found=str(document.get("format")), expected=MANIFEST_FORMAT)
+    values = {name: document[name] for name in Manifest.__slots__}
+    tuples = ("protocols", "published", "rules", "overrides", "people", "approvals")
+    return Manifest(**values | {name: tuple(values[name]) for name in tuples})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value

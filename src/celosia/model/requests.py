@@ -1,0 +1,82 @@
+"""Who asks for what, why and within which limits: `request.toml`, `celosia/request/1`.
+
+Sources: ATENEA 4.2.1 (six items, two legal questions); MINSAL Planificación 2 and Anexo I; MEL IV (consent, contrast).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+REQUEST_FORMAT = "celosia/request/1"
+PROPERTIES = (
+    "observations", "total", "mean", "variance", "minimum", "maximum", "median", "quantiles", "frequencies", "trend",
+    "correlations", "significance",
+)  # fmt: skip
+_NONE: Mapping[str, Any] = MappingProxyType({})
+# What each protocol demands before anything is published; a dotted key is an item of a section.
+DEMANDED: Mapping[str, tuple[str, ...]] = {
+    "minsal": ("minsal.purpose", "source.name", "source.period_from", "source.period_until", "source.unit",
+               "source.department", "source.responsible"),
+    "atenea": ("kind", "requester", "variables", "aggregation", "properties", "authorisation", "use",
+               "legal.protected_by_law", "legal.subject_authorisation"),
+    "mel": ("title", "source.name", "mel.consent", "mel.contrast", "publication.contact", "publication.licence"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The request as it was written down; an item nobody answered is empty."""
+
+    title: str = ""
+    kind: str = ""  # internal or external user
+    requester: str = ""
+    variables: tuple[str, ...] = ()
+    aggregation: str = ""
+    properties: tuple[Mapping[str, Any], ...] = ()  # {"property": "mean", "variables": […], "tolerance": "0.01"}
+    authorisation: str = ""
+    use: str = ""
+    legal: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    source: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    minsal: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    mel: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    publication: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+
+    @property
+    def limited(self) -> tuple[str, ...]:
+        """Variables that may not be delivered (A02, A30)."""
+        protected = self.legal.get("protected_by_law") is True and self.legal.get("subject_authorisation") is False
+        named = tuple(self.legal.get("limited", ()))
+        return named if named or not protected else self.variables
+
+    def item(self, key: str) -> Any:
+        """An item by its dotted key; None where nobody answered."""
+        section, _, inner = key.partition(".")
+        value = getattr(self, section)
+        return value.get(inner) if inner else value
+
+    def empty_items(self, protocols: Sequence[str]) -> tuple[str, ...]:
+        """The items that the protocols demand and nobody answered; `no` is an answer."""
+        wanted = dict.fromkeys(key for name in protocols for key in DEMANDED.get(name.split("-")[0], ()))
+        return tuple(key for key in wanted if self.item(key) in (None, "", (), []))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The request as data."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        plain = {key: _plain(value) for key, value in values.items()}
+        return {"format": REQUEST_FORMAT} | plain
+
+
+def request_from(document: Mapping[str, Any]) -> Request:
+    """A request from its document; the caller has checked the format and the kinds."""
+    values = {name: document[name] for name in Request.__slots__ if name in document}
+    tuples: dict[str, Any] = {name: tuple(values[name]) for name in ("variables", "properties") if name in values}
+    return Request(**values | tuples)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value

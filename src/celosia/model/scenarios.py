@@ -1,0 +1,167 @@
+"""Risk scenarios, what was found for each, and the report `celosia/risk/1` that orders them.
+
+Knows names of variables, criteria and counts. Ignores how they are counted (room `risk`). A frequency table holds
+categories of the variables: it is made on request, for the house, and is no part of the report otherwise.
+Source: ATENEA guide G3_DE, section 4.2.3 (RI = 1/f; at risk when RI >= 0.3 unless a scenario says otherwise).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from celosia import messages
+from celosia.errors import ValueOutOfRange
+
+RISK_FORMAT = "celosia/risk/1"
+THRESHOLD = Fraction(3, 10)
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+def exact_threshold(value: Any) -> Fraction | None:
+    """A criterion exactly as written (0.3, 0,3 or 3/10), above 0 and at most 1; None when it is not one."""
+    if isinstance(value, bool):
+        return None
+    try:
+        threshold = Fraction(str(value).strip().replace(",", "."))
+    except (ValueError, ZeroDivisionError):
+        return None
+    return threshold if 0 < threshold <= 1 else None
+
+
+def threshold_of(value: Any) -> Fraction:
+    """The criterion, or an error that says what is accepted."""
+    threshold = exact_threshold(value)
+    if threshold is None:
+        raise ValueOutOfRange(parameter="threshold", given=value, allowed=messages.text("risk.accepted_threshold"))
+    return threshold
+
+
+def largest_at_risk(threshold: Fraction) -> int:
+    """The greatest frequency whose 1/f reaches the criterion: 3 for 0.3, because 1/3 is above it."""
+    return threshold.denominator // threshold.numerator
+
+
+def indicator_tenths(frequency: int) -> int:
+    """1/f in tenths, halves upwards, as the guide prints it; 0 where the combination does not occur."""
+    return (20 + frequency) // (2 * frequency) if frequency else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A combination of variables by which somebody could be found, with its criterion and levels of detail."""
+
+    variables: tuple[str, ...]
+    threshold: Fraction = THRESHOLD
+    levels: Mapping[str, int] = field(default_factory=lambda: _NONE)  # of each variable's hierarchy; 0 elsewhere
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _NONE)  # order in its table
+    origin: str = "declared"  # declared in the project, named in the command, or generated
+
+    @property
+    def columns(self) -> tuple[tuple[str, int], ...]:
+        """Each variable with its level."""
+        return tuple((name, self.levels.get(name, 0)) for name in self.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyLine:
+    """One combination of categories."""
+
+    values: tuple[str, ...]
+    frequency: int
+    at_risk: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The indicator of a combination that does not occur is null: it has no risk."""
+        indicator = 1 / self.frequency if self.frequency else None
+        return {"values": list(self.values), "f": self.frequency, "ri": indicator, "at_risk": self.at_risk}
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyTable:
+    """The frequencies of a scenario; `cells` is the size of the whole cross table, of which `lines` may be a part."""
+
+    variables: tuple[str, ...]
+    lines: tuple[FrequencyLine, ...]
+    cells: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cell of the cross table has its line."""
+        return len(self.lines) == self.cells
+
+    def as_dict(self) -> dict[str, Any]:
+        """The lines in their order."""
+        lines = [line.as_dict() for line in self.lines]
+        return {"variables": list(self.variables), "cells": self.cells, "complete": self.complete, "lines": lines}
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRisk:
+    """What was counted for one scenario."""
+
+    scenario: Scenario
+    at_risk: int  # units
+    share: float
+    rows_at_risk: int  # with f counted in rows, as the guide writes it; the same where rows are the unit
+    rows_share: float
+    combinations: int  # that occur
+    combinations_at_risk: int
+    unique: int  # combinations of a single unit
+    apart_rows: int = 0  # every variable masked: nothing to look for
+    apart_units: int = 0
+    table: FrequencyTable | None = None
+
+    def as_dict(self, order: int) -> dict[str, Any]:
+        """One line of the report."""
+        scenario = self.scenario
+        shown: dict[str, Any] = {
+            "order": order,
+            "variables": list(scenario.variables),
+            "threshold": float(scenario.threshold),
+            "at_risk": self.at_risk,
+            "share": self.share,
+            "criterion": {"exact": str(scenario.threshold), "largest_f": largest_at_risk(scenario.threshold)},
+            "levels": {name: scenario.levels.get(name, 0) for name in scenario.variables},
+            "origin": scenario.origin,
+            "rows_at_risk": self.rows_at_risk,
+            "rows_share": self.rows_share,
+            "combinations": self.combinations,
+            "combinations_at_risk": self.combinations_at_risk,
+            "unique": self.unique,
+            "masked": {"rows": self.apart_rows, "units": self.apart_units},
+        }
+        return shown if self.table is None else shown | {"table": self.table.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioReport:
+    """Every scenario, the one with the largest share of units at risk first (A18)."""
+
+    rows: int
+    persons: int | None
+    scenarios: tuple[ScenarioRisk, ...]
+
+    @property
+    def unit(self) -> str:
+        """What is counted: persons where their key is known, otherwise rows."""
+        return "rows" if self.persons is None else "persons"
+
+    @property
+    def units(self) -> int:
+        """How many there are."""
+        return self.rows if self.persons is None else self.persons
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as it is printed with --json and kept in files."""
+        return {
+            "format": RISK_FORMAT,
+            "unit": self.unit,
+            "units": self.units,
+            "rows": self.rows,
+            "persons": self.persons,
+            "scenarios": [risk.as_dict(order) for order, risk in enumerate(self.scenarios, start=1)],
+        }

@@ -1,0 +1,112 @@
+"""The risk analysis repeated on the released file, and the search's metrics measured on it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from celosia.data.engines import open_engine
+from celosia.data.table import Table
+from celosia.evaluation.losses import released_entropy, released_metrics
+from celosia.model.evaluation import RiskSide
+from celosia.model.measures import MissingReading
+from celosia.model.plan import Plan, policy_from
+from celosia.pipeline._check import PERSON, _with_persons
+from celosia.pipeline._hierarchies import compiled_hierarchies
+from celosia.pipeline._open import Opened
+from celosia.risk import ClassSizes, class_sizes, measure
+from celosia.tuples import Tuples, project
+
+_MOST_SCENARIOS, _LISTED = 120, 12
+_SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
+
+
+@contextlib.contextmanager
+def released_persons(found: Opened, order: Path | None) -> Iterator[tuple[Table, str | None]]:
+    """The released table with whose row each one is, where the house knows it."""
+    if order is None:
+        yield found.table, None
+        return
+    private = found.private
+    copy = _with_persons(private / "working.parquet", order, private / "persons.parquet")
+    with contextlib.closing(open_engine(None, private)) as engine:
+        yield Table(engine, engine.parquet(copy), (*found.table.names, PERSON)), PERSON
+
+
+def risk_side(quasi: Tuples, threshold: Fraction) -> RiskSide:
+    """How exposed one file leaves people: ATENEA's RI = 1/f, in persons where they are known."""
+    measured = measure(quasi, {})
+    sizes = class_sizes(quasi, MissingReading.OWN)
+    at_risk, share = _at_risk(quasi, sizes, threshold)
+    smallest = measured.k_persons or measured.k
+    return RiskSide(
+        rows=measured.rows,
+        persons=measured.persons,
+        classes=measured.classes,
+        k=measured.k,
+        k_persons=measured.k_persons,
+        unique_rows=measured.unique_rows,
+        rows_below={str(limit): count for limit, count in measured.rows_below.items()},
+        suppressed_rows=measured.suppressed.rows,
+        at_risk=at_risk,
+        at_risk_share=share,
+        largest_risk=1 / smallest if smallest else None,
+        class_sizes=_buckets(sizes),
+    )
+
+
+def _at_risk(quasi: Tuples, sizes: ClassSizes, threshold: Fraction) -> tuple[int, float]:
+    """Units whose 1/f reaches the threshold, in whole numbers, and their share of all.
+
+    A person with rows in two risky classes is at risk once for each: the share stops at all of them.
+    """
+    behind = sizes.persons if sizes.persons is not None else sizes.rows
+    risky = behind * threshold.numerator <= threshold.denominator
+    units = quasi.persons.total if quasi.persons is not None else quasi.n_rows
+    at_risk = min(int(behind[risky].sum()), units)
+    return at_risk, at_risk / units if units else 0.0
+
+
+def scenario_shares(before: Tuples, after: Tuples, threshold: Fraction) -> tuple[tuple[str, float, float], ...]:
+    """Share at risk when an attacker knows one, two or all of the quasi-identifiers, the riskiest first."""
+    places = range(len(before.names))
+    chosen = [c for size in (1, 2) for c in itertools.combinations(places, size)]
+    chosen = [*chosen[:_MOST_SCENARIOS], *([tuple(places)] if len(before.names) > 2 else [])]
+    found = []
+    for places_known in chosen:
+        shares = []
+        for table in (before, after):
+            known = project(table, [table.names[i] for i in places_known])[0]
+            shares.append(_at_risk(known, class_sizes(known, MissingReading.OWN), threshold)[1])
+        found.append((" × ".join(before.names[i] for i in places_known), shares[0], shares[1]))
+    return tuple(sorted(found, key=lambda one: (-one[1], one[0]))[:_LISTED])
+
+
+def _buckets(sizes: ClassSizes) -> tuple[tuple[str, int, int], ...]:
+    """Classes and rows by the size of the class."""
+    ends = [*_SIZES[1:], None]
+    found = []
+    for low, high in zip(_SIZES, ends, strict=True):
+        inside = (sizes.rows >= low) & ((sizes.rows < high) if high is not None else np.ones(len(sizes.rows), bool))
+        label = f"{low}+" if high is None else str(low) if high == low + 1 else f"{low}–{high - 1}"
+        found.append((label, int(inside.sum()), int(sizes.rows[inside].sum())))
+    return tuple(found)
+
+
+def search_metrics(before: Opened, after: Opened, plan: Plan) -> dict[str, float | None]:
+    """The metrics of the search, measured on the released file with the project's hierarchies."""
+    policy = policy_from(plan.policy)
+    quasi = before.table.tuples(policy.quasi)
+    variables = {variable.name: variable for variable in before.variables}
+    hierarchies = compiled_hierarchies(quasi, variables, policy.hierarchies, before.folder or before.private)
+    released = after.table.tuples(policy.quasi)
+    found = released_metrics(released, hierarchies, quasi.n_rows)
+    levels = {name: int(level) for name, level in plan.levels.items()}
+    full = plan.method == "full-domain" and found["loss"] is not None
+    found["non_uniform_entropy"] = released_entropy(quasi, hierarchies, levels, released) if full else None
+    return found

@@ -1,0 +1,79 @@
+"""Steps as people write them: in TOML, or as words on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from celosia.data.sheets import read_rows
+from celosia.errors import NothingChosen
+from celosia.model.parameters import Param, refused
+from celosia.pipeline._call import Place
+from celosia.pipeline._project import read_toml
+from celosia.techniques import technique, understood
+
+_YES = ("true", "yes", "si", "sí", "1")
+_NO = ("false", "no", "0")
+
+
+def read_steps(path: Place) -> tuple[Mapping[str, Any], ...]:
+    """The steps of a TOML file with [[steps]]."""
+    steps = tuple(plain_step(step) for step in read_toml(Path(path)).get("steps", ()))
+    if not steps:
+        raise NothingChosen(option="steps")
+    return steps
+
+
+def plain_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    """A step as JSON can hold it: TOML's dates become text."""
+    return {key: _plain(value) for key, value in step.items()}
+
+
+def step_from(name: str, words: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A step from what the command line says: each text read as its parameter's kind asks."""
+    chosen = technique(name)
+    step: dict[str, Any] = {"technique": chosen.name}
+    for key, text in words:
+        plain = key.replace("-", "_")
+        param = chosen.params.get(plain)
+        step[plain] = text if param is None else _from_text(chosen.name, plain, param, text)
+    understood(step)
+    return step
+
+
+def _from_text(owner: str, key: str, param: Param, text: str) -> Any:
+    """A parameter written on the command line; a table is a TOML or CSV file of two columns."""
+    try:
+        if param.kind == "flag":
+            return _flag(text)
+        if param.kind == "whole":
+            return int(text)
+        if param.kind in ("wholes", "texts", "numbers"):
+            parts = [part.strip() for part in text.split(",") if part.strip()]
+            return [int(part) for part in parts] if param.kind == "wholes" else parts
+        return _table_from(Path(text), key) if param.kind == "table" else text
+    except ValueError:
+        raise refused(owner, key, param) from None
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in (*_YES, *_NO):
+        raise ValueError
+    return text.lower() in _YES
+
+
+def _table_from(path: Path, key: str) -> Any:
+    if path.suffix == ".toml":
+        document = read_toml(path)
+        return document.get(key, document)
+    return {row[0]: row[1] for row in read_rows(path)[1:] if len(row) > 1}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,258 @@
+"""The declared steps of a project, performed on its working copy before the search looks at it.
+
+A technique by value is one join; one by row gets just its columns, in the canonical order of the rows, and the
+table it leaves is kept in a private file for as long as the run lasts. Removed columns stay within reach, so that
+persons can still be counted, and are published no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from celosia.data.files import PRIVATE_FILE, private_folder, replacing, scratch_beside, writing_into
+from celosia.data.numbers import number_column
+from celosia.data.table import Table
+from celosia.errors import RepeatedVariable, SeedMissing
+from celosia.model.changes import Change
+from celosia.model.schema import Schema
+from celosia.model.variables import Scale, Treatment, Variable
+from celosia.pipeline._keys import key_for, refuse_pseudonyms, save_codebook
+from celosia.pipeline._open import Opened
+from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._project import Project, read_toml
+from celosia.pipeline._step_text import plain_step
+from celosia.techniques import Draws, Given, Lines, Outcome, Technique, names_after, perform, understood
+
+_NUMBERS = (Scale.CONTINUOUS, Scale.DISCRETE)
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """A source after the steps of its project."""
+
+    found: Opened
+    steps: tuple[Mapping[str, Any], ...]
+    changes: tuple[Change, ...]
+    seed: str  # "none" where no step draws, else "kept"
+
+
+@contextlib.contextmanager
+def stepped(project: Project, found: Opened, *, fresh: bool = False, report: Progress = None) -> Iterator[Stepped]:
+    """The source after the project's steps; `fresh` may draw a new seed where none is kept."""
+    declared = read_toml(project.folder / "celosia.toml").get("steps", ())
+    steps = tuple(plain_step(step) for step in declared)
+    if not steps:
+        yield Stepped(found, (), (), "none")
+        return
+    refuse_pseudonyms(project.config.protocols, steps)
+    chosen = [understood(with_defaults(step, found)) for step in steps]
+    random = any(technique.random for technique, _ in chosen)
+    seed = seed_of(project.folder, fresh) if random else b""
+    told = stage(report, "steps")
+    with scratch_beside(project.folder / "private" / "steps") as scratch:
+        changes = []
+        for number, step in enumerate(steps):
+            label = f"{number + 1}-{step['technique']}"
+            found, change = one_step(found, step, label, seed, scratch, project.folder)
+            changes.append(change)
+            if told:
+                told((number + 1) / len(steps))
+        yield Stepped(found, steps, tuple(changes), "kept" if random else "none")
+
+
+def seed_of(folder: Path, fresh: bool) -> bytes:
+    """The project's seed of chance; kept in private/ alone, it never enters a release."""
+    path = folder / "private" / "seed"
+    if path.is_file():
+        return path.read_bytes()
+    if not fresh:
+        raise SeedMissing(path=str(path))
+    private_folder(path.parent)
+    with replacing(path, PRIVATE_FILE) as draft:
+        draft.write_bytes(secrets.token_bytes(32))
+    return path.read_bytes()
+
+
+def destroy_seed(folder: Path) -> bool:
+    """Overwrite and remove the seed; True where there was one."""
+    path = folder / "private" / "seed"
+    if not path.is_file():
+        return False
+    with writing_into(path.parent):
+        path.write_bytes(secrets.token_bytes(32))
+        path.unlink()
+    return True
+
+
+def with_defaults(step: Mapping[str, Any], found: Opened) -> dict[str, Any]:
+    """A step with what the dictionary and the reading of the file already say: unknown codes, decimal mark."""
+    technique, settings = understood(step)
+    filled = dict(step)
+    if "unknown" in technique.params and "unknown" not in step:
+        used = set(technique.uses(settings))
+        filled["unknown"] = sorted({code for v in found.variables if v.name in used for code in v.unknown})
+    if "decimal" in technique.params and "decimal" not in step and found.source.choices.decimal in (".", ","):
+        filled["decimal"] = found.source.choices.decimal
+    return filled
+
+
+def one_step(
+    found: Opened, step: Mapping[str, Any], label: str, seed: bytes, scratch: Path, folder: Path
+) -> tuple[Opened, Change]:
+    """The source after one step, and what the step did."""
+    technique, settings = understood(with_defaults(step, found))
+    if technique.name == "pseudonymise":
+        settings["key"] = key_for(folder, label).hex()
+    used = tuple(dict.fromkeys(technique.uses(settings)))
+    if used:
+        found.table.schema.chosen(used, technique.name)
+    given = replace(given_of(found.table, used, technique.lines), names=found.table.names)
+    outcome, change = perform(technique, settings, given, Draws(seed, label))
+    change = replace(change, rows=found.table.count_rows(), loss=losses(given, outcome))
+    for name, (old, new) in outcome.codebook.items():
+        save_codebook(folder, f"{label}-{name}", old, new)
+    table = _table_after(found.table, technique, given, outcome, scratch / f"{label}.parquet")
+    return replace(found, table=table, variables=_variables_after(found.variables, outcome),
+                   person=_renamed(found.person, outcome)), change  # fmt: skip
+
+
+def given_of(table: Table, used: Sequence[str], lines: Lines) -> Given:
+    """What a technique is given of a table."""
+    if lines is Lines.ROWS:
+        chunks: dict[str, list[pa.Array]] = {name: [] for name in used}
+        rows = 0
+        for batch in table.ordered_batches(table.names):
+            rows += batch.num_rows
+            for name in used:
+                chunks[name].append(batch.column(table.names.index(name)).cast(pa.large_string()))
+        columns = {name: pa.chunked_array(parts, pa.large_string()).combine_chunks() for name, parts in chunks.items()}
+        return Given(columns, np.ones(rows, np.int64))
+    if not used:
+        return Given({}, np.array([table.count_rows()], np.int64))
+    if len(used) == 1:
+        found = table.frequencies(used[0])
+        return Given({used[0]: found.values.cast(pa.large_string())}, found.counts)
+    tuples = table.tuples(used)
+    texts = [pa.array(vocabulary, pa.large_string()) for vocabulary in tuples.vocabularies]
+    return Given({n: t.take(pa.array(tuples.codes[:, i])) for i, (n, t) in enumerate(zip(used, texts, strict=True))},
+                 tuples.rows)  # fmt: skip
+
+
+def losses(given: Given, outcome: Outcome) -> dict[str, float | None]:
+    """What each column lost."""
+    pairs = {
+        name: (given.columns.get(outcome.stands_for.get(name, name)), new) for name, new in outcome.columns.items()
+    }
+    return {name: _lost(old, new, given.rows) for name, (old, new) in pairs.items() if old is not None}
+
+
+def losses_between(
+    before: pa.Table, after: pa.Table, positions: Any, renamed: Mapping[str, str]
+) -> dict[str, float | None]:
+    """What each column of a table held in memory lost, over the rows that stay."""
+    rows = np.ones(after.num_rows, np.int64)
+    kept = before.take(pa.array(positions))
+    found: dict[str, float | None] = {}
+    for name in after.column_names:
+        old = renamed.get(name, name)
+        if old in kept.column_names:
+            one, other = kept.column(old).combine_chunks(), after.column(name).combine_chunks()
+            if not one.equals(other):
+                found[name] = _lost(one, other, rows)
+    return found
+
+
+def _lost(before: pa.Array, after: pa.Array, rows: Any) -> float | None:
+    """The share of variance for numbers, the share of changed cells for the rest."""
+    old, new = number_column(before), number_column(after)
+    if old.plain.any() and not old.unreadable and not new.unreadable and (old.plain == new.plain).all():
+        return _variance_lost(old.values[old.plain], new.values[new.plain], rows[old.plain])
+    differs = np.asarray(pc.not_equal(before, after).to_numpy(zero_copy_only=False), bool)
+    total = float(rows.sum())
+    return float(rows[differs].sum()) / total if total else None
+
+
+def _variance_lost(old: Any, new: Any, rows: Any) -> float | None:
+    scale = float(np.abs(old).max(initial=0.0)) or 1.0  # so that squares of very large numbers stay finite
+    old, new = old / scale, new / scale
+    mean = float((old * rows).sum() / rows.sum())
+    spread = float((rows * (old - mean) ** 2).sum())
+    return float((rows * (old - new) ** 2).sum()) / spread if spread > 0 else None
+
+
+def _table_after(table: Table, technique: Technique, given: Given, outcome: Outcome, path: Path) -> Table:
+    kept = replace(outcome, removed=tuple(outcome.stands_for.values()))  # what only leaves is no longer published
+    names = names_after(table.names, kept)
+    origins = {name: outcome.stands_for.get(name, name) for name in names}
+    _refuse_repeated(table.names, outcome)
+    if technique.lines is Lines.VALUES:
+        return table.with_values(given.columns, outcome.columns, origins, outcome.dropped)
+    if not outcome.columns and outcome.dropped is None:
+        return table  # an order of rows: the release has its own, by published values
+    _store(table, outcome, origins, path)
+    return table.stored(path, names)
+
+
+def _refuse_repeated(names: Sequence[str], outcome: Outcome) -> None:
+    for name in outcome.columns:
+        if name in names and outcome.stands_for.get(name, name) != name:
+            raise RepeatedVariable(variable=name)
+
+
+def _store(table: Table, outcome: Outcome, origins: Mapping[str, str], path: Path) -> None:
+    """The table in its canonical order with the new columns in place; equal rows may change places among them."""
+    schema = pa.schema([pa.field(f"c{i}", pa.string(), nullable=False) for i in range(len(origins))])
+    start = 0
+    with writing_into(path.parent), pq.ParquetWriter(path, schema) as writer:
+        for batch in table.ordered_batches(table.names):
+            end = start + batch.num_rows
+            columns = [
+                outcome.columns[name].slice(start, batch.num_rows)
+                if name in outcome.columns
+                else batch.column(table.names.index(old))
+                for name, old in origins.items()
+            ]
+            made = pa.record_batch([column.cast(pa.string()) for column in columns], schema=schema)
+            if outcome.dropped is not None:
+                made = made.filter(pa.array(~outcome.dropped[start:end]))
+            writer.write_batch(made)
+            start = end
+    path.chmod(PRIVATE_FILE)
+
+
+def _variables_after(variables: Sequence[Variable], outcome: Outcome) -> tuple[Variable, ...]:
+    """The dictionary after a step: new names, what numbers became labels, what is published no more."""
+    place = {old: new for new, old in outcome.stands_for.items()}
+    made = []
+    for variable in variables:
+        name = place.get(variable.name, variable.name)
+        if name in outcome.columns:
+            made.append(replace(variable, name=name, scale=_scale_after(variable, name, outcome)))
+        elif variable.name in outcome.removed:
+            made.append(replace(variable, purpose="", treatment=Treatment.REMOVE))
+        else:
+            made.append(variable)
+    known = Schema(tuple(variable.name for variable in made))
+    return (*made, *(Variable(name) for name in outcome.columns if name not in known.names))
+
+
+def _scale_after(variable: Variable, name: str, outcome: Outcome) -> Scale | None:
+    if variable.scale in _NUMBERS and not number_column(outcome.columns[name]).unreadable:
+        return variable.scale
+    dates = variable.scale == Scale.DATE and "multiset" in outcome.preserved  # swapped dates are dates
+    return variable.scale if variable.scale is None or dates else Scale.CATEGORICAL
+
+
+def _renamed(person: str | None, outcome: Outcome) -> str | None:
+    place = {old: new for new, old in outcome.stands_for.items()}
+    return place.get(person, person) if person is not None else None

@@ -1,0 +1,141 @@
+"""fk and Fk: how many rows of the file, and how many of the population they stand for, share a row's keys.
+
+Knows distinct keys as codes, their rows and the sum of their sampling weights. Ignores files and what risk means.
+A missing key is a value of its own, or may be any value. In the second reading two keys are compatible when each
+position is equal or missing in one of them, and a compatible row counts
+- 1 when its keys are the very same, or when it is complete and the row asking is not;
+- alpha when it is incomplete (alpha = 1 by default; 0 lets nobody hide behind another's gaps);
+- 1 for a row without any key: it may be anybody, so fk = n.
+Works on pairs of patterns of missing positions, projected on the positions both hold; never on pairs of rows.
+Source: Templ, Kowarik, Meindl 2015, section 3.1; Capobianchi, Polettini, Lucarelli 2001 (weights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.model.values import MISSING
+from celosia.tuples import Tuples, group_codes, pack_keys
+
+Codes = NDArray[np.integer]
+Counts = NDArray[np.int64]
+Weights = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+_ADDRESSED = 2**20  # codes of a projection addressed directly, whatever the table's size
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """fk and Fk of each key, or of each row."""
+
+    sample: Weights  # fk: rows of the file; whole numbers unless 0 < alpha < 1
+    population: Weights  # Fk: sum of the weights; equal to fk without weights
+
+    def of(self, label: Counts) -> Frequencies:
+        """The frequencies of rows, from the key of each."""
+        return Frequencies(self.sample[label], self.population[label])
+
+
+def frequencies(tuples: Tuples, weights: Weights | None = None, alpha: float | None = None) -> Frequencies:
+    """fk and Fk of each tuple; `weights` sums the rows' weights per tuple, `alpha` reads missing as any value."""
+    empty = None if alpha is None else empty_positions(tuples.codes, tuples.vocabularies)
+    return key_frequencies(tuples.codes, tuples.sizes, tuples.rows, weights, empty, alpha or 0.0)
+
+
+def row_frequencies(
+    codes: Codes, weights: Weights | None = None, empty: Mask | None = None, alpha: float = 1.0
+) -> Frequencies:
+    """fk and Fk of each row of a code matrix; `empty` marks missing keys that may be any value."""
+    shown = codes if empty is None else np.where(empty, codes.max(initial=-1) + 1, codes)
+    sizes = [int(column.max(initial=0)) + 1 for column in shown.T]
+    first, label = group_codes(shown, sizes)
+    rows = np.bincount(label, minlength=len(first)).astype(np.int64)
+    sums = None if weights is None else _sums(label, weights, len(first))
+    gaps = None if empty is None else empty[first]
+    return key_frequencies(shown[first], sizes, rows, sums, gaps, alpha).of(label)
+
+
+def key_frequencies(
+    codes: Codes, sizes: Sequence[int], rows: Counts, weights: Weights | None, empty: Mask | None, alpha: float
+) -> Frequencies:
+    """fk and Fk of distinct keys."""
+    counted = rows.astype(np.float64)
+    if empty is None or not empty.any():
+        return Frequencies(counted, counted if weights is None else weights)
+    amounts = np.stack([counted] if weights is None else [counted, weights], axis=1)
+    sums = _compatible_sums(codes, sizes, amounts, empty, alpha)
+    return Frequencies(sums[:, 0], sums[:, -1])
+
+
+def empty_positions(codes: Codes, vocabularies: Sequence[Sequence[str]]) -> Mask:
+    """Which keys are missing."""
+    empty = np.zeros(codes.shape, bool)
+    for column, vocabulary in enumerate(vocabularies):
+        if MISSING in vocabulary:
+            empty[:, column] = codes[:, column] == vocabulary.index(MISSING)
+    return empty
+
+
+def _compatible_sums(codes: Codes, sizes: Sequence[int], amounts: Weights, empty: Mask, alpha: float) -> Weights:
+    """For each key, what it holds and what compatible keys add."""
+    key = pack_keys(empty.astype(np.int64), [2] * empty.shape[1])
+    order = np.argsort(key, kind="stable")
+    _, start = np.unique(key[order], return_index=True)
+    members = np.split(order, start[1:])
+    patterns = [empty[index[0]] for index in members]
+    total = amounts.copy()
+    for one in range(len(members)):
+        for other in range(one):
+            common = np.flatnonzero(~(patterns[one] | patterns[other]))
+            shares = (_share(patterns[one], patterns[other], alpha), _share(patterns[other], patterns[one], alpha))
+            if any(shares):
+                _add_matches(total, amounts, codes, sizes, (members[one], members[other]), common, shares)
+    return total
+
+
+def _share(asking: Mask, other: Mask, alpha: float) -> float:
+    """How much a compatible row of another pattern counts for one of this pattern."""
+    return 1.0 if asking.all() or not other.any() else alpha
+
+
+def _add_matches(
+    total: Weights,
+    amounts: Weights,
+    codes: Codes,
+    sizes: Sequence[int],
+    members: tuple[Counts, Counts],
+    common: Counts,
+    shares: tuple[float, float],
+) -> None:
+    """Add to the keys of two patterns what keys of the other hold that agree with them on the common positions."""
+    one, other = members
+    both = np.concatenate([one, other])
+    slot, slots = _slots(codes[np.ix_(both, common)], [sizes[column] for column in common], len(one))
+    mine, theirs = slot[: len(one)], slot[len(one) :]
+    sides = ((one, mine, other, theirs, shares[0]), (other, theirs, one, mine, shares[1]))
+    for asking, at, held, there, share in sides:
+        for kind in range(amounts.shape[1] if share else 0):
+            sums = np.bincount(there, weights=amounts[held, kind], minlength=slots)
+            total[asking, kind] += share * sums[at]
+
+
+def _slots(codes: Codes, sizes: Sequence[int], first: int) -> tuple[Counts, int]:
+    """A number for each projected key, equal for equal ones, and how many numbers there are."""
+    domain = 1
+    for size in sizes:
+        domain *= max(size, 1)
+    key = pack_keys(codes, sizes)
+    if domain <= max(_ADDRESSED, 4 * len(codes)):
+        return key, domain
+    # Only the shorter side is sorted; keys of the other that it lacks share the last slot, where it holds nothing.
+    known = np.unique(key[:first] if 2 * first <= len(key) else key[first:])
+    place = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    return np.where(known[place] == key, place, len(known)), len(known) + 1
+
+
+def _sums(label: Counts, weights: Weights, groups: int) -> Weights:
+    return np.bincount(label, weights=weights, minlength=groups).astype(np.float64, copy=False)

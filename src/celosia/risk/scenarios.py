@@ -1,0 +1,196 @@
+"""Identification risk RI = 1/f of each scenario, and the scenarios ordered by the share of units at risk.
+
+Knows a compressed table, criteria and levels of hierarchies. Ignores files, policies and who declared what.
+A unit is at risk when one of its combinations has 1/f >= the criterion, compared in whole numbers; a combination
+that does not occur has no risk; one in which every variable is masked gives nothing to look for and is set apart.
+A person is counted once, however many of their rows are at risk.
+Source: ATENEA guide G3_DE, section 4.2.3; its prose says "igual o menor", its criterion and its seven people RI >= 0.3.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.hierarchy import CompiledHierarchy
+from celosia.model.scenarios import (
+    FrequencyLine,
+    FrequencyTable,
+    Scenario,
+    ScenarioReport,
+    ScenarioRisk,
+    largest_at_risk,
+)
+from celosia.risk._classes import fully_masked, masked_values
+from celosia.risk._combinations import Cells, Coded, Columns, count_combinations
+from celosia.risk._order import ordered_positions
+from celosia.tuples import Tuples, person_counts, project, roll_up
+
+TABLE_LINES = 10_000  # of a frequency table, beyond which only combinations that occur are listed
+Hierarchies = Mapping[str, CompiledHierarchy]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What the cells of one combination say under one criterion."""
+
+    at_risk: int
+    rows_at_risk: int
+    combinations: int
+    combinations_at_risk: int
+    unique: int
+    apart_rows: int
+    apart_units: int
+
+
+def all_combinations(names: Sequence[str], widest: int) -> Iterator[tuple[str, ...]]:
+    """Every combination of two up to `widest` names."""
+    return itertools.chain.from_iterable(itertools.combinations(names, size) for size in range(2, widest + 1))
+
+
+def scenario_report(
+    tuples: Tuples,
+    scenarios: Sequence[Scenario],
+    hierarchies: Hierarchies | None = None,
+    told: Callable[[float], None] | None = None,
+) -> ScenarioReport:
+    """Every scenario counted from one table and put in order; `told` hears how far it is."""
+    coded, places = _coded(tuples, scenarios, hierarchies or {})
+    asked: dict[Columns, list[Scenario]] = {}
+    for scenario in scenarios:
+        asked.setdefault(tuple(sorted(places[column] for column in scenario.columns)), []).append(scenario)
+    persons = None if tuples.persons is None else tuples.persons.total
+    rows = tuples.n_rows
+    found = [
+        _risk(
+            scenario, _figures(cells, largest_at_risk(scenario.threshold)), rows, rows if persons is None else persons
+        )
+        for columns, cells in count_combinations(coded, list(asked), told)
+        for scenario in asked[columns]
+    ]
+    return ScenarioReport(rows, persons, tuple(sorted(found, key=_rank)))
+
+
+def _coded(
+    tuples: Tuples, scenarios: Sequence[Scenario], hierarchies: Hierarchies
+) -> tuple[Coded, dict[tuple[str, int], int]]:
+    """A column of codes for each variable and level of detail that a scenario asks for, and its position."""
+    wanted = dict.fromkeys(column for scenario in scenarios for column in scenario.columns)
+    parts = [_at_level(tuples, name, level, hierarchies) for name, level in wanted]
+    codes = np.array([codes for codes, _ in parts], np.int32).reshape(len(parts), len(tuples.rows))
+    masked = tuple(masked_values(vocabulary) for _, vocabulary in parts)
+    return Coded(codes, masked, tuples.rows, tuples.persons), {column: i for i, column in enumerate(wanted)}
+
+
+def _at_level(
+    tuples: Tuples, name: str, level: int, hierarchies: Hierarchies
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    position = tuples.position(name)
+    codes, vocabulary = tuples.codes[:, position], tuples.vocabularies[position]
+    if level == 0:
+        return codes, vocabulary
+    hierarchy = hierarchies[name]
+    return hierarchy.maps[level][codes], hierarchy.labels[level]
+
+
+def _figures(cells: Cells, largest: int) -> _Figures:
+    units = cells.units
+    judged = cells.rows > 0 if cells.apart is None else (cells.rows > 0) & ~cells.apart
+    risky = judged & (units <= largest)
+    by_rows = risky if cells.people is None else judged & (cells.rows <= largest)
+    apart = np.zeros(0, bool) if cells.apart is None else cells.apart
+    return _Figures(
+        at_risk=_units_in(cells, risky),
+        rows_at_risk=int(cells.rows[by_rows].sum()),
+        combinations=int(np.count_nonzero(judged)),
+        combinations_at_risk=int(np.count_nonzero(risky)),
+        unique=int(np.count_nonzero(judged & (units == 1))),
+        apart_rows=int(cells.rows[: len(apart)][apart].sum()),
+        apart_units=_units_in(cells, apart) if apart.any() else 0,
+    )
+
+
+def _units_in(cells: Cells, chosen: NDArray[np.bool_]) -> int:
+    """Units of some cells together: a person who has rows in several of them is one."""
+    if cells.people is None:
+        return int(cells.rows[chosen].sum())
+    scattered = cells.people.person[chosen[cells.people.cell]]
+    return int(cells.people.settled[chosen].sum()) + len(np.unique(scattered))
+
+
+def _risk(scenario: Scenario, figures: _Figures, rows: int, units: int) -> ScenarioRisk:
+    return ScenarioRisk(
+        scenario=scenario,
+        at_risk=figures.at_risk,
+        share=figures.at_risk / units if units else 0.0,
+        rows_at_risk=figures.rows_at_risk,
+        rows_share=figures.rows_at_risk / rows if rows else 0.0,
+        combinations=figures.combinations,
+        combinations_at_risk=figures.combinations_at_risk,
+        unique=figures.unique,
+        apart_rows=figures.apart_rows,
+        apart_units=figures.apart_units,
+    )
+
+
+def _rank(risk: ScenarioRisk) -> tuple[int, int, tuple[str, ...], tuple[tuple[str, int], ...], float]:
+    """Largest share first; ties by number of variables, then name (A18). All shares have the same denominator."""
+    scenario = risk.scenario
+    return (-risk.at_risk, len(scenario.variables), scenario.variables, scenario.columns, float(scenario.threshold))
+
+
+def frequency_table(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies | None = None) -> FrequencyTable:
+    """Every cell of the cross table of a scenario with its frequency; of a huge one, the first that occur."""
+    table = _at_scenario(tuples, scenario, hierarchies or {})
+    axes = [_axis(vocabulary, scenario.categories.get(name, ())) for name, vocabulary in _columns(table)]
+    cells = math.prod(len(axis) for axis in axes)
+    occurring = _occurring(table, axes, largest_at_risk(scenario.threshold))
+    if cells > TABLE_LINES:
+        return FrequencyTable(scenario.variables, tuple(occurring), cells)
+    known = {line.values: line for line in occurring}
+    lines = [known.get(values, FrequencyLine(values, 0, False)) for values in itertools.product(*axes)]
+    return FrequencyTable(scenario.variables, tuple(lines), cells)
+
+
+def _columns(table: Tuples) -> Iterator[tuple[str, tuple[str, ...]]]:
+    return zip(table.names, table.vocabularies, strict=True)
+
+
+def _at_scenario(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies) -> Tuples:
+    """The compressed table over the scenario's variables at its levels."""
+    table, _ = project(tuples, scenario.variables)
+    if not any(level for _, level in scenario.columns):
+        return table
+    chosen = [(hierarchies[name], level) if level else None for name, level in scenario.columns]
+    maps = [each and each[0].maps[each[1]] for each in chosen]
+    vocabularies = [
+        each[0].labels[each[1]] if each else old for each, old in zip(chosen, table.vocabularies, strict=True)
+    ]
+    return roll_up(table, maps, vocabularies)[0]
+
+
+def _axis(vocabulary: Sequence[str], stated: Sequence[str]) -> list[str]:
+    """The categories stated by hand, in their order, then the others in their natural one."""
+    natural = [vocabulary[place] for place in ordered_positions(vocabulary)[1]]
+    return list(dict.fromkeys([*stated, *natural]))
+
+
+def _occurring(table: Tuples, axes: Sequence[Sequence[str]], largest: int) -> list[FrequencyLine]:
+    """The combinations that occur, in the order of the axes, as many as a table may have lines."""
+    ranks = []
+    for column, vocabulary in enumerate(table.vocabularies):
+        place = {value: rank for rank, value in enumerate(axes[column])}
+        ranks.append(np.array([place[value] for value in vocabulary], np.int64)[table.codes[:, column]])
+    first = np.lexsort(ranks[::-1])[:TABLE_LINES]
+    units = person_counts(table)[first]
+    risky = (units <= largest) & ~fully_masked(table.codes[first], table.vocabularies)
+    texts = (
+        tuple(vocabulary[code] for vocabulary, code in zip(table.vocabularies, line, strict=True))
+        for line in table.codes[first].tolist()
+    )
+    return [FrequencyLine(*line) for line in zip(texts, units.tolist(), risky.tolist(), strict=True)]

@@ -1,0 +1,61 @@
+"""Conditions on rows, as a step declares them: a table from columns to the values asked for.
+
+Knows texts. Ignores numbers and order. Several columns must all hold; of several tables, one is enough. A missing
+cell is asked for with "".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from celosia.model.parameters import conflict
+from celosia.techniques._contract import Given
+
+Condition = Mapping[str, Sequence[str]]
+
+
+def conditions(technique: str, parameter: str, declared: Any) -> tuple[Condition, ...]:
+    """A declared condition, or several, checked."""
+    tables = (declared,) if isinstance(declared, dict) else tuple(declared or ())
+    for table in tables:
+        if not isinstance(table, dict) or not table or not all(_texts(values) for values in table.values()):
+            raise conflict(technique, parameter, "condition", "techniques")
+    return tables
+
+
+def _texts(values: Any) -> bool:
+    return isinstance(values, list | tuple) and bool(values) and all(isinstance(value, str) for value in values)
+
+
+def columns_named(tables: Sequence[Condition]) -> tuple[str, ...]:
+    """The columns that conditions ask about."""
+    return tuple(dict.fromkeys(name for table in tables for name in table))
+
+
+def holding(given: Given, tables: Sequence[Condition]) -> NDArray[np.bool_]:
+    """The lines for which one of the conditions holds."""
+    found = np.zeros(given.lines, bool)
+    for table in tables:
+        one = np.ones(given.lines, bool)
+        for name, values in table.items():
+            one &= _among(given.columns[name], values)
+        found |= one
+    return found
+
+
+def values_not_found(given: Given, tables: Sequence[Condition]) -> int:
+    """How many of the values asked for no row has: a sign of a code written otherwise."""
+    asked = {(name, value) for table in tables for name, values in table.items() for value in values}
+    present = {name: set(pc.unique(given.columns[name]).to_pylist()) for name in columns_named(tables)}
+    return sum(value not in present[name] for name, value in asked)
+
+
+def _among(cells: pa.Array, values: Sequence[str]) -> NDArray[np.bool_]:
+    found = pc.is_in(cells, value_set=pa.array(list(dict.fromkeys(values)), cells.type))
+    return np.asarray(found.to_numpy(zero_copy_only=False), bool)

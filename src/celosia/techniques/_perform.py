@@ -1,0 +1,151 @@
+"""Performing a technique: what it is given, what its answer changes, and the report of it.
+
+Knows the contract. Ignores where lines come from: a frame here, an engine in the pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from celosia import messages
+from celosia.errors import InternalFault, TechniqueRefuses, UnknownVariable
+from celosia.model.changes import Change
+from celosia.model.values import MISSING
+from celosia.techniques._contract import Given, Lines, Outcome, Technique
+from celosia.techniques._draws import Draws
+from celosia.techniques._registry import understood
+
+
+def perform(chosen: Technique, settings: Mapping[str, Any], given: Given, draws: Draws) -> tuple[Outcome, Change]:
+    """A technique's answer over the lines it is given, and the report of what it changes."""
+    _refuse(chosen, given)
+    outcome = chosen.apply(given, settings, draws)
+    if any(len(column) != given.lines for column in outcome.columns.values()):
+        raise InternalFault(where=f"techniques.{chosen.name}")
+    return outcome, _change(chosen, given, outcome)
+
+
+def _refuse(chosen: Technique, given: Given) -> None:
+    rows = int(given.rows.sum())
+    present = {
+        "no_rows": rows == 0,
+        "one_row": rows == 1,
+        "all_missing": rows > 0 and any(pc.all(pc.equal(c, MISSING)).as_py() for c in given.columns.values()),
+    }
+    for reason in chosen.refuses:
+        if present[reason]:
+            raise TechniqueRefuses(technique=chosen.name, reason=messages.text(f"techniques.reason.{reason}"))
+
+
+def _change(chosen: Technique, given: Given, outcome: Outcome) -> Change:
+    touched = np.zeros(given.lines, bool) if outcome.dropped is None else outcome.dropped.copy()
+    cells = {}
+    for name, column in outcome.columns.items():
+        before = given.columns.get(outcome.stands_for.get(name, name))
+        differs = np.ones(given.lines, bool) if before is None else _differs(before, column)
+        cells[name] = int(given.rows[differs].sum())
+        touched |= differs
+    rows = int(given.rows.sum())
+    return Change(
+        technique=chosen.name,
+        columns=tuple(outcome.columns),
+        rows=rows,
+        rows_touched=rows if outcome.order is not None else int(given.rows[touched].sum()),
+        cells_touched=cells,
+        removed=outcome.removed,
+        renamed={new: old for new, old in outcome.stands_for.items() if new != old},
+        rows_dropped=0 if outcome.dropped is None else int(given.rows[outcome.dropped].sum()),
+        preserved=outcome.preserved,
+        notes=dict(outcome.notes),
+    )
+
+
+def _differs(before: pa.Array, after: pa.Array) -> NDArray[np.bool_]:
+    return np.asarray(pc.not_equal(before, after).to_numpy(zero_copy_only=False), bool)
+
+
+def names_after(names: Sequence[str], outcome: Outcome) -> tuple[str, ...]:
+    """The columns of a table after a step: a new one stands where the one it replaces stood, or at the end."""
+    place = {old: new for new, old in outcome.stands_for.items()}
+    left = [place.get(name, name) for name in names if name in place or name not in outcome.removed]
+    return (*left, *(name for name in outcome.columns if name not in left))
+
+
+@dataclass(frozen=True, slots=True)
+class TreatedTable:
+    """A table after a step, what the technique answered, and the row each line was."""
+
+    table: pa.Table
+    outcome: Outcome
+    change: Change
+    positions: NDArray[np.int64]
+
+
+def apply_to_frame(table: pa.Table, step: Mapping[str, Any], seed: bytes, label: str = "1") -> TreatedTable:
+    """A step on a table of text held in memory; rows keep their order unless the step is about order."""
+    chosen, settings = understood(step)
+    used = tuple(dict.fromkeys(chosen.uses(settings)))
+    for name in used:
+        if name not in table.column_names:
+            raise UnknownVariable(variable=name, known=", ".join(table.column_names))
+    given, line = _lines(table, used, chosen.lines)
+    outcome, change = perform(chosen, settings, given, Draws(seed, label))
+    positions = _positions(outcome, line)
+    made = _replaced(table, outcome, line).take(pa.array(positions))
+    return TreatedTable(made, outcome, replace(change, rows=table.num_rows), positions)
+
+
+def _lines(table: pa.Table, used: Sequence[str], lines: Lines) -> tuple[Given, NDArray[np.int64]]:
+    """What a technique is given, and the line of each row."""
+    ranked = _ranked(table, table.column_names if lines is Lines.ROWS else used)
+    if lines is Lines.ROWS:
+        order = np.argsort(ranked, kind="stable")
+        line = np.empty(len(order), np.int64)
+        line[order] = np.arange(len(order))
+        first = order
+        rows = np.ones(len(order), np.int64)
+    else:
+        _, first, line, rows = np.unique(ranked, return_index=True, return_inverse=True, return_counts=True)
+        rows = rows.astype(np.int64)
+    columns = {name: _plain(table.column(name)).take(pa.array(first)) for name in used}
+    return Given(columns, rows, tuple(table.column_names)), line.reshape(-1)
+
+
+def _ranked(table: pa.Table, names: Sequence[str]) -> NDArray[np.int64]:
+    """Rank of each row by the texts of some columns, in code-point order, column after column."""
+    rank = np.zeros(table.num_rows, np.int64)
+    for name in names:
+        found = _plain(table.column(name)).dictionary_encode()
+        order = pc.sort_indices(found.dictionary).to_numpy()
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        codes = place[found.indices.to_numpy(zero_copy_only=False)]
+        rank = np.unique(rank * max(len(order), 1) + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return rank
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks().cast(pa.large_string()) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _replaced(table: pa.Table, outcome: Outcome, line: NDArray[np.int64]) -> pa.Table:
+    places = pa.array(line)
+    old = dict(outcome.stands_for)
+    columns = {
+        name: outcome.columns[name].take(places) if name in outcome.columns else table.column(old.get(name, name))
+        for name in names_after(table.column_names, outcome)
+    }
+    return pa.table(columns)
+
+
+def _positions(outcome: Outcome, line: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows that stay, in their order or in the one the step gives them."""
+    order = np.arange(len(line)) if outcome.order is None else np.argsort(line)[outcome.order]
+    return order if outcome.dropped is None else order[~outcome.dropped[line[order]]]

@@ -1,0 +1,189 @@
+"""Microaggregation: numbers give way to the mean of a group of at least k near records (ATENEA 4.2.4).
+
+Knows the columns and strata it is given. Ignores roles and norms. One column is grouped optimally, several by MDAV on
+standard scores; no group crosses a stratum, nor joins rows that lack different columns, so that every published
+vector that holds a number repeats k times or more in its stratum. Cells without a number stay as they are. A group
+has one text per column, made once, so that its rows cannot be told apart.
+Sources: Hansen and Mukherjee (2003); Domingo-Ferrer and Torra (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from celosia.data.numbers import number_texts
+from celosia.errors import GroupLargerThanTable, PatternsTooSmall, StrataTooSmall
+from celosia.model.parameters import Param, conflict
+from celosia.model.values import SUPPRESSED
+from celosia.techniques._contract import (
+    COLUMNS,
+    DECIMAL,
+    DECIMALS,
+    STRATA,
+    UNKNOWN,
+    Given,
+    Lines,
+    Outcome,
+    Settings,
+    Technique,
+    coded,
+    columns_of,
+    numbers_in,
+    placed,
+    strata_of,
+)
+from celosia.techniques._draws import Draws
+from celosia.techniques._groups import Grouping, grouped
+
+_NAME = "microaggregate"
+_SAFE = 3  # groups of two tell each member the other's value (ATENEA 4.2.4 asks for three)
+Mask = NDArray[np.bool_]
+Longs = NDArray[np.int64]
+
+
+def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+    _check(settings)
+    names, k = settings["columns"], settings["k"]
+    values, plain = _numbers(given, settings)
+    held = np.logical_or.reduce(list(plain.values()))
+    stratum, _ = strata_of(given, settings["strata"])
+    _refuse_small_strata(stratum[held], k, bool(settings["strata"]))
+    cells = _cells(given, plain, stratum)
+    few = held & (np.bincount(cells[held], minlength=int(cells.max()) + 1)[cells] < k)
+    if few.any() and settings["sparse"] == "refuse":
+        raise PatternsTooSmall(technique=_NAME, rows=int(few.sum()), k=k)
+    kept = held & ~few
+    if not kept.any():
+        return Outcome(columns={name: _masked(given.columns[name], plain[name] & few) for name in names})
+    dense = np.unique(cells[kept], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    values = values if kept.all() else values[kept]
+    return _published(given, values, plain, grouped(values, dense, k, settings["block"]), kept, settings)
+
+
+def _numbers(given: Given, settings: Settings) -> tuple[NDArray[np.float64], dict[str, Mask]]:
+    """A column of numbers per column, 0 where a cell holds none, and the cells that hold one."""
+    values, plain = np.zeros((given.lines, len(settings["columns"]))), {}
+    for place, name in enumerate(settings["columns"]):
+        column = numbers_in(given, name, settings, _NAME)
+        plain[name] = column.plain
+        values[column.plain, place] = column.values[column.plain]
+    return values, plain
+
+
+def _check(settings: Settings) -> None:
+    """Refuse parameters that do not fit each other."""
+    names = (*settings["columns"], *settings["strata"])
+    if not settings["columns"] or len(set(names)) < len(names):
+        raise conflict(_NAME, "columns", "columns_apart", "techniques")
+    if settings["k"] < _SAFE and not settings["small_groups"]:
+        raise conflict(_NAME, "k", "groups_of_two", "techniques")
+    if settings["block"] is not None and settings["block"] < 2 * settings["k"]:
+        raise conflict(_NAME, "block", "block_of_two_groups", "techniques")
+
+
+def _refuse_small_strata(stratum: Longs, k: int, declared: bool) -> None:
+    """Refuse strata that hold numbers in some rows, but in fewer than k."""
+    sizes = np.bincount(stratum)
+    small = int(((sizes > 0) & (sizes < k)).sum())
+    if small and declared:
+        raise StrataTooSmall(technique=_NAME, strata=small, k=k)
+    if small:
+        raise GroupLargerThanTable(technique=_NAME, rows=int(sizes.sum()), k=k)
+
+
+def _cells(given: Given, plain: Mapping[str, Mask], stratum: Longs) -> Longs:
+    """Rows of one stratum that hold numbers in the same columns and the same texts in the others share a cell."""
+    cells = stratum
+    for name, numbers in plain.items():
+        if not numbers.all():
+            number = pa.scalar("\x00", pa.large_string())  # stands for any number
+            codes, size = coded(pc.if_else(pa.array(numbers), number, given.columns[name]))
+            cells = np.unique(cells * size + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return cells
+
+
+def _published(
+    given: Given,
+    values: NDArray[np.float64],
+    plain: Mapping[str, Mask],
+    grouping: Grouping,
+    kept: Mask,
+    settings: Settings,
+) -> Outcome:
+    """Put what stands for each group in the place of its rows, and mask the numbers of the rows that are in none."""
+    published, lost, weighed = {}, 0.0, 0
+    for place, (name, numbers) in enumerate(plain.items()):
+        stands = _aggregate(values[:, place].copy(), grouping, settings["aggregate"])
+        held = numbers[kept]
+        label = grouping.label[held]
+        share = _share_lost(values[held, place], stands[label])
+        if share is not None:
+            lost, weighed = lost + share * len(label), weighed + len(label)
+        texts = number_texts(stands, settings["decimals"], settings["decimal"]).take(pa.array(label))
+        published[name] = _masked(placed(given.columns[name], numbers & kept, texts), numbers & ~kept)
+    masked = int((np.logical_or.reduce(list(plain.values())) & ~kept).sum())
+    whole = settings["aggregate"] == "mean" and settings["decimals"] is None and not masked
+    notes = _notes(grouping, lost / weighed if weighed else 0.0, masked)
+    return Outcome(columns=published, preserved=("total",) if whole else (), notes=notes)
+
+
+def _aggregate(values: NDArray[np.float64], grouping: Grouping, kind: str) -> NDArray[np.float64]:
+    """The number that stands for each group."""
+    from celosia.kernels import groups
+
+    if kind == "mean":
+        return np.asarray(groups.group_means(values[np.argsort(grouping.label, kind="stable")], grouping.starts()))
+    ascending = values[np.lexsort((values, grouping.label))]
+    chosen = groups.group_medians if kind == "median" else groups.group_modes
+    return np.asarray(chosen(ascending, grouping.starts()))
+
+
+def _share_lost(values: NDArray[np.float64], published: NDArray[np.float64]) -> float | None:
+    """SSE/SST of a column, or None where there is no variance to lose."""
+    from celosia.kernels import mdav
+
+    share = float(mdav.share_lost(values, published)) if len(values) else -1.0
+    return share if share >= 0.0 else None
+
+
+def _masked(cells: pa.Array, where: Mask) -> pa.Array:
+    return pc.if_else(pa.array(where), pa.scalar(SUPPRESSED, pa.large_string()), cells)
+
+
+def _notes(grouping: Grouping, lost: float, masked: int) -> dict[str, Any]:
+    return {
+        "groups": len(grouping.sizes),
+        "smallest_group": int(grouping.sizes.min()),
+        "largest_group": int(grouping.sizes.max()),
+        "information_loss": lost,  # SSE/SST on standard scores, 0 … 1
+        "blocks": grouping.blocks,
+        "rows_masked": masked,
+    }
+
+
+TECHNIQUE = Technique(
+    name=_NAME,
+    lines=Lines.ROWS,
+    params={
+        "columns": COLUMNS,
+        "k": Param("whole", default=_SAFE, minimum=2),
+        "small_groups": Param("flag", default=False),
+        "strata": STRATA,
+        "aggregate": Param("text", default="mean", choices=("mean", "median", "mode")),
+        "sparse": Param("text", default="refuse", choices=("refuse", "mask")),
+        "block": Param("whole", minimum=4),
+        "decimals": DECIMALS,
+        "decimal": DECIMAL,
+        "unknown": UNKNOWN,
+    },
+    uses=columns_of,
+    apply=_apply,
+    refuses=("no_rows", "one_row"),
+    norms=("A19",),
+)

@@ -1,0 +1,244 @@
+"""Which treatments suit a variable, from its role, scale, kind of information and the use the data are wanted for.
+
+Knows the dictionary's line and a few facts of the column; never a cell. Proposes steps with their settings and the
+reason of each; a person accepts, edits or drops them. The first one keeps most of what the stated use needs.
+Source: ATENEA guide 4.2.4 (techniques by kind of identifier and use); MINSAL, Implementación; YAPÓ 2.2–2.5.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from celosia import messages
+from celosia.model.purposes import Purpose
+from celosia.model.variables import Kind, Role, Scale, Treatment, Variable
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+_NUMBERS = (Scale.CONTINUOUS, Scale.DISCRETE)
+_BIRTH = re.compile(r"(^|[^a-z])f?(ec|echa)?[ _]?nac($|[^a-z]|im)|birth|dob($|[^a-z])")
+_FEW = 5  # up to so many categories there is nothing to group: sex, yes and no
+_HOUSEHOLD = re.compile(r"hogar|hog($|[^a-z])|viv($|[^a-z]|ienda)|household|(^|[^a-z])hh_?id")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a column and its table besides the dictionary's line."""
+
+    distinct: int | None = None  # values of the column
+    household: bool = False  # declared to tie the rows of a household
+    hierarchy: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # the description proposed for its values
+    quasi: tuple[str, ...] = ()  # the quasi-identifiers of the table
+    coordinates: tuple[str, str] | None = None  # latitude and longitude, when it is one of them
+    pseudonyms: bool = True  # whether the norms of the project allow them
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One treatment: a step, why, and what a person has still to fill in."""
+
+    variable: str
+    technique: str
+    settings: Mapping[str, Any]
+    reason: str  # a key of `techniques.proposal`
+    needs: tuple[str, ...] = ()  # parameters that only a person can state
+    optional: bool = False  # only where risk remains
+
+    @property
+    def sentence(self) -> str:
+        """The reason in the current language."""
+        return messages.text(f"techniques.proposal.{self.reason}")
+
+    def step(self) -> dict[str, Any]:
+        """The step as celosia.toml holds it."""
+        return {"technique": self.technique, **self.settings}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The proposal as data."""
+        return {
+            "step": self.step(),
+            "reason": self.reason,
+            "sentence": self.sentence,
+            "needs": list(self.needs),
+            "optional": self.optional,
+        }
+
+
+def propose(
+    variable: Variable, facts: Facts | None = None, purposes: Sequence[Purpose | str] = ()
+) -> tuple[Proposal, ...]:
+    """Treatments for a variable, the one that suits the purposes best first; none where it may stay as it is."""
+    known, wanted = facts or Facts(), frozenset(Purpose(purpose) for purpose in purposes)
+    plain = _plain_name(variable.name)
+    if variable.role is Role.IDENTIFIER:
+        return _for_identifier(variable, known, wanted, plain)
+    if variable.scale is Scale.FREE_TEXT:
+        return (_remove(variable, "free_text"),)
+    if variable.treatment is Treatment.REMOVE:
+        return (_remove(variable, "to_be_removed"),)
+    if variable.treatment is Treatment.KEEP and variable.role is not Role.PLAIN:
+        return ()
+    return _for_attribute(variable, known, wanted, plain)
+
+
+def _plain_name(name: str) -> str:
+    folded = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name))
+    return "".join(letter for letter in folded.lower() if not unicodedata.combining(letter))
+
+
+def _one(variable: Variable, technique: str, reason: str, *needs: str, **settings: Any) -> Proposal:
+    optional = variable.role is Role.PLAIN
+    return Proposal(variable.name, technique, {"columns": [variable.name], **settings}, reason, needs, optional)
+
+
+def _remove(variable: Variable, reason: str) -> Proposal:
+    return Proposal(variable.name, "remove_variables", {"columns": [variable.name]}, reason)
+
+
+def _for_identifier(variable: Variable, facts: Facts, wanted: frozenset[Purpose], plain: str) -> tuple[Proposal, ...]:
+    removal = _remove(variable, "identifier")
+    if facts.coordinates is not None:
+        return (removal, _grid(variable, facts.coordinates))
+    if facts.household or _HOUSEHOLD.search(plain):
+        return (_one(variable, "renumber", "household"), removal)
+    if Purpose.FOLLOW_UP in wanted and variable.kind is Kind.IDENTIFICATION:
+        if facts.pseudonyms:
+            return (_one(variable, "pseudonymise", "follow_up"), removal)
+        return (_one(variable, "renumber", "same_person"), removal)
+    return (removal,)
+
+
+def _for_attribute(variable: Variable, facts: Facts, wanted: frozenset[Purpose], plain: str) -> tuple[Proposal, ...]:
+    if facts.household:
+        return (_one(variable, "renumber", "household"), _remove(variable, "identifier"))
+    if facts.coordinates is not None:
+        return (_grid(variable, facts.coordinates), _remove(variable, "location"))
+    if variable.scale is Scale.DATE:
+        return _for_date(variable, facts, wanted, plain)
+    if variable.scale in _NUMBERS:
+        return _for_number(variable, facts, wanted)
+    if variable.kind is Kind.LOCATION and variable.role is not Role.PLAIN:
+        return _for_location(variable, facts, wanted)
+    if variable.role is Role.SENSITIVE:
+        return _for_sensitive_category(variable, facts)
+    if variable.role is Role.QUASI:
+        return _for_quasi_category(variable, facts)
+    return ()
+
+
+def _grid(variable: Variable, coordinates: tuple[str, str]) -> Proposal:
+    latitude, longitude = coordinates
+    return Proposal(variable.name, "grid", {"latitude": latitude, "longitude": longitude, "km": 10}, "coordinates")
+
+
+def _for_date(variable: Variable, facts: Facts, wanted: frozenset[Purpose], plain: str) -> tuple[Proposal, ...]:
+    form = facts.hierarchy.get("format")
+    formats = {"formats": [form]} if form else {}
+    year = _one(variable, "period", "date", unit="year", **formats)
+    if _BIRTH.search(plain):
+        return (_one(variable, "age", "birth", "at", width=10, **formats), year)
+    unit = "month" if Purpose.TIME in wanted else "quarter"
+    return (_one(variable, "period", "date_series" if Purpose.TIME in wanted else "date", unit=unit, **formats), year)
+
+
+def _for_number(variable: Variable, facts: Facts, wanted: frozenset[Purpose]) -> tuple[Proposal, ...]:
+    if variable.role is Role.QUASI:
+        first = [_intervals(variable, facts), _one(variable, "top_bottom", "extremes", top_quantile="0.99")]
+        return tuple(first + ([_microaggregate(variable)] if Purpose.TOTALS in wanted else []))
+    digits = {"decimals": 0} if variable.scale is Scale.DISCRETE else {}
+    noise = _one(variable, "noise", "noise", level="0.1", **_noise_settings(variable))
+    found = [_microaggregate(variable, **digits), noise, _one(variable, "round", "round", base=5)]
+    if Purpose.DISTRIBUTION in wanted:
+        found = [noise, _one(variable, "rank_swap", "rank_swap", percent="5"), found[0], found[2]]
+    elif Purpose.COUNTS in wanted and Purpose.TOTALS not in wanted:
+        found = [found[2], *found[:2]]
+    return tuple(found)
+
+
+def _noise_settings(variable: Variable) -> dict[str, Any]:
+    """Whole numbers stay whole; otherwise mean and variance are restored, which whole numbers do not allow."""
+    return {"whole": True} if variable.scale is Scale.DISCRETE else {"restore": True}
+
+
+def _microaggregate(variable: Variable, **settings: Any) -> Proposal:
+    return _one(variable, "microaggregate", "microaggregate", k=3, **settings)
+
+
+def _intervals(variable: Variable, facts: Facts) -> Proposal:
+    width = facts.hierarchy.get("width")
+    if width is None:
+        return _one(variable, "intervals", "intervals", "width")
+    return _one(variable, "intervals", "intervals", width=width, whole=variable.scale is Scale.DISCRETE)
+
+
+def _for_location(variable: Variable, facts: Facts, wanted: frozenset[Purpose]) -> tuple[Proposal, ...]:
+    recode = _one(variable, "recode", "location", "map")
+    digits = facts.hierarchy.get("steps") if facts.hierarchy.get("builder") == "mask" else None
+    if not digits:
+        return (recode, _one(variable, "suppress_cells", "rare_values", k=3, mode="rare"))
+    keep = digits[-2] if Purpose.TERRITORY in wanted else digits[0]
+    return (_one(variable, "mask", "territory", keep=keep, width=digits[-1]), recode)
+
+
+def _for_sensitive_category(variable: Variable, facts: Facts) -> tuple[Proposal, ...]:
+    quasi = [name for name in facts.quasi if name != variable.name]
+    settings = {"columns": quasi, "sensitive": [variable.name], "l": 2}
+    masked = Proposal(variable.name, "mask_sensitive", settings, "sensitive", () if quasi else ("columns",))
+    return (masked, *_grouping(variable, facts), _one(variable, "pram", "pram", stay="0.8"))
+
+
+def _for_quasi_category(variable: Variable, facts: Facts) -> tuple[Proposal, ...]:
+    rare = _one(variable, "suppress_cells", "rare_values", k=3, mode="rare")
+    return (*_grouping(variable, facts), rare, _one(variable, "pram", "pram", stay="0.8"))
+
+
+def _grouping(variable: Variable, facts: Facts) -> tuple[Proposal, ...]:
+    few = facts.distinct is not None and facts.distinct <= _FEW
+    return () if few else (_one(variable, "recode", "categories", "map"),)
+
+
+# Removal first, then what makes classes larger, then numbers, and what looks at the finished classes last.
+_ORDER = ("remove_variables", "renumber", "pseudonymise", "grid", "age", "period", "mask", "recode", "intervals",
+          "top_bottom", "microaggregate", "noise", "rank_swap", "round", "pram", "suppress_cells",
+          "mask_sensitive")  # fmt: skip
+
+_ALONE = ("microaggregate",)  # several columns in one step are grouped by all of them
+_GROWS = {"mask_sensitive": "sensitive"}  # the list that grows; `columns` elsewhere
+
+
+def steps_toml(proposals: Sequence[Proposal]) -> str:
+    """Accepted proposals as the [[steps]] of celosia.toml, in an order that works; equal treatments are one step."""
+    steps: dict[str, tuple[Proposal, list[str], list[str]]] = {}
+    for one in sorted(proposals, key=lambda one: _ORDER.index(one.technique)):  # stable: variables keep their order
+        named, shared = _named(one)
+        alone = one.variable if one.technique in _ALONE else ""
+        key = json.dumps([one.technique, shared, one.needs, alone], default=str)
+        _, names, reasons = steps.setdefault(key, (one, [], []))
+        names += [name for name in named if name not in names]
+        reasons += [one.sentence] if one.sentence not in reasons else []
+    return "\n\n".join(_block(one, names, reasons) for one, names, reasons in steps.values())
+
+
+def _named(one: Proposal) -> tuple[list[str], dict[str, Any]]:
+    """The columns that steps of the same settings may put together, and those settings."""
+    key = _GROWS.get(one.technique, "columns")
+    return list(one.settings.get(key, ())), {name: value for name, value in one.settings.items() if name != key}
+
+
+def _block(one: Proposal, names: Sequence[str], reasons: Sequence[str]) -> str:
+    key = _GROWS.get(one.technique, "columns")
+    step = {name: names if name == key else value for name, value in one.step().items()}
+    lines = [*(f"# {reason}" for reason in reasons), "[[steps]]"]
+    lines += [f"{name} = {_toml(value)}" for name, value in step.items() if name not in one.needs]
+    lines += [f"# {messages.text('techniques.proposal_needs', parameter=name)}" for name in one.needs]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it: a JSON text, list or number is one."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML takes no bare control character

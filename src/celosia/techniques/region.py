@@ -1,0 +1,149 @@
+"""Coordinates or a place to its region: by a file of areas, a file of equivalences, or an official list.
+
+Knows polygons, codes and names of places. Ignores addresses. A place is looked up as a code, then as a name whatever
+its case and accents; a name that belongs to several regions is as unknown as one that the list lacks. What has no
+region is refused with its count unless `others` gives it a label: never a silent blank.
+Source: YAPÓ 2.2 and 2.3 (city, territory or coordinates to the official code of the region).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from celosia.errors import PointsOutsideAreas, UnmappedValues
+from celosia.hierarchy import read_csv, to_rows
+from celosia.hierarchy.official import LISTS, Node, OfficialList, lookup
+from celosia.model.parameters import Param, conflict
+from celosia.model.values import CellKind, kind_of
+from celosia.techniques._areas import area_of, read_areas
+from celosia.techniques._contract import (
+    DECIMAL,
+    UNKNOWN,
+    Given,
+    Lines,
+    Outcome,
+    Settings,
+    Technique,
+    placed,
+    text_array,
+)
+from celosia.techniques._draws import Draws
+from celosia.techniques._points import points_in
+from celosia.techniques._values import each_value
+
+_NAME = "region"
+_WAYS = ({"latitude", "longitude", "areas"}, {"place", "mapping"}, {"place", "list"})
+_SOURCES = ("latitude", "longitude", "areas", "place", "mapping", "list")
+Find = Callable[[str], str | None]
+
+
+def unplaced(given: Given, settings: Settings) -> list[str]:
+    """The places without a region, in code-point order: for the private list alone, shown on request."""
+    find = _finder(settings)
+    values = given.columns[settings["place"]].unique().to_pylist()
+    return sorted(v for v in values if kind_of(v, settings["unknown"]) is CellKind.PLAIN and find(v) is None)
+
+
+def _uses(settings: Settings) -> tuple[str, ...]:
+    if {name for name in _SOURCES if settings[name] is not None} not in _WAYS:
+        raise conflict(_NAME, ", ".join(_SOURCES), "way_to_region", "techniques")
+    return tuple(settings[name] for name in ("latitude", "longitude", "place") if settings[name] is not None)
+
+
+def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+    return _of_places(given, settings) if settings["place"] is not None else _of_points(given, settings)
+
+
+def _of_points(given: Given, settings: Settings) -> Outcome:
+    path = Path(settings["areas"])
+    parts = read_areas(path, settings["name"])
+    points = points_in(_NAME, given, settings)
+    found, several = area_of(parts, points.longitude, points.latitude)
+    rows = given.rows[points.where]
+    outside = int(rows[found < 0].sum())
+    if outside and settings["others"] is None:
+        raise PointsOutsideAreas(file=path.name, rows=outside)
+    labels = text_array([*(part.name for part in parts), settings["others"] or ""])
+    made = placed(points.special, points.where, labels.take(pa.array(np.where(found < 0, len(parts), found))))
+    both = (settings["latitude"], settings["longitude"])
+    notes = {"rows_outside": outside, "rows_in_several_areas": int(rows[several].sum())}
+    return Outcome({settings["into"]: made}, {settings["into"]: both[0]}, removed=both, notes=notes)
+
+
+def _of_places(given: Given, settings: Settings) -> Outcome:
+    column, find, others = settings["place"], _finder(settings), settings["others"]
+
+    def publish(values: Sequence[str]) -> list[str | None]:
+        return [others if (region := find(value)) is None else region for value in values]
+
+    made = each_value(given.columns[column], settings["unknown"], publish)
+    if made.failed.any():
+        distinct = len(given.columns[column].filter(pa.array(made.failed)).unique())
+        rows = int(given.rows[made.failed].sum())
+        raise UnmappedValues(technique=_NAME, variable=column, distinct=distinct, rows=rows)
+    return Outcome({settings["into"]: made.cells}, {settings["into"]: column})
+
+
+def _finder(settings: Settings) -> Find:
+    if settings["mapping"] is None:
+        return _official(settings)
+    hierarchy, _ = read_csv(Path(settings["mapping"]), settings["place"])
+    if hierarchy.height < 1:
+        raise conflict(_NAME, "mapping", "mapping", "techniques")
+    return {row[0]: row[1] for row in to_rows(hierarchy)}.get
+
+
+def _official(settings: Settings) -> Find:
+    official = lookup(settings["list"])
+    level = settings["level"] or _region_level(official)
+    if level not in official.levels:
+        raise conflict(_NAME, "level", "list_levels", "hierarchy")
+    return lambda value: _region(official, value, official.levels.index(level), settings["labels"])
+
+
+def _region_level(official: OfficialList) -> str:
+    """The official division a place list speaks of: the department or the region."""
+    return next((level for level in ("department", "region") if level in official.levels), official.levels[-1])
+
+
+def _region(official: OfficialList, value: str, level: int, style: str) -> str | None:
+    text = value.strip()
+    width = getattr(official, "width", 0)
+    code = text.zfill(width) if text.isascii() and text.isdigit() else text
+    codes = (code,) if official.knows(code) else official.find_name(text)
+    nodes = {path[level] for one in codes if (path := official.path(one)) is not None}
+    return _shown(nodes.pop(), style) if len(nodes) == 1 else None
+
+
+def _shown(node: Node, style: str) -> str:
+    if style == "both" and node.code != node.name:
+        return f"{node.code} {node.name}"
+    return node.name if style == "name" else node.code
+
+
+TECHNIQUE = Technique(
+    name=_NAME,
+    lines=Lines.VALUES,
+    params={
+        "latitude": Param("text"),
+        "longitude": Param("text"),
+        "areas": Param("text"),
+        "name": Param("text", default="name"),
+        "place": Param("text"),
+        "mapping": Param("text"),
+        "list": Param("text", choices=LISTS),
+        "level": Param("text"),
+        "labels": Param("text", default="code", choices=("code", "name", "both")),
+        "others": Param("text"),
+        "into": Param("text", default="region"),
+        "decimal": DECIMAL,
+        "unknown": UNKNOWN,
+    },
+    uses=_uses,
+    apply=_apply,
+    norms=("Y05",),
+)

@@ -1,0 +1,147 @@
+"""Declared steps run before the search, on the working copy, and the plan stands or falls with them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from celosia.data.synthetic import write_discharges
+from celosia.errors import PlanStale, PseudonymsRefused, SeedMissing, UnknownTechnique, UnknownVariable
+from celosia.model import dictionary
+from celosia.pipeline import init, make_plan, open_project, run_plan
+
+NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+PUBLISHED = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION", "DIAG1", "DIAS_ESTADA")
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory) -> Path:
+    raw = write_discharges(tmp_path_factory.mktemp("raw") / "egresos.csv", 2_000, 5)
+    folder = init(str(raw), tmp_path_factory.mktemp("projects") / "egresos", ("minsal",), now=NOW).project.folder
+    stated = [replace(v, purpose="estudio" if v.name in PUBLISHED else "") for v in open_project(folder).variables()]
+    (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(described, tmp_path) -> Path:
+    return Path(shutil.copytree(described, tmp_path / "egresos"))
+
+
+def declare(folder: Path, text: str) -> None:
+    path = folder / "celosia.toml"
+    path.write_text(path.read_text("utf-8") + "\n" + text, "utf-8")
+
+
+def candidate(folder: Path) -> list[dict[str, str]]:
+    with (folder / "private" / "candidate" / "data.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+STEPS = """
+[[steps]]
+technique = "select"
+keep = {SEXO = ["HOMBRE", "MUJER"]}
+
+[[steps]]
+technique = "recode"
+columns = ["SEXO"]
+into = "GENERO"
+map = {HOMBRE = "M", MUJER = "F"}
+
+[[steps]]
+technique = "microaggregate"
+columns = ["DIAS_ESTADA"]
+k = 3
+
+[[steps]]
+technique = "swap"
+columns = ["PREVISION"]
+"""
+
+
+def test_the_release_holds_what_the_steps_made_and_is_judged_on_it(folder):
+    declare(folder, STEPS)
+    made = make_plan(folder, now=NOW).plan
+    ran = run_plan(folder, now=NOW)
+    rows = candidate(folder)
+    assert ran.check.holds
+    assert "GENERO" in rows[0]
+    assert "SEXO" not in rows[0]
+    assert {row["GENERO"] for row in rows} <= {"M", "F", "*"}
+    published = Counter(row["DIAS_ESTADA"] for row in rows if row["DIAS_ESTADA"] not in ("", "*"))
+    assert min(published.values()) >= 3
+    assert [change["technique"] for change in made.changes] == ["select", "recode", "microaggregate", "swap"]
+    assert made.seed == "kept"
+    assert len(rows) == made.changes[0]["rows"] - made.changes[0]["rows_dropped"]
+
+
+def test_the_same_seed_gives_the_same_candidate_and_no_seed_leaves_the_private_folder(folder):
+    declare(folder, STEPS)
+    make_plan(folder, now=NOW)
+    first = run_plan(folder, now=NOW).check.digest
+    assert run_plan(folder, now=NOW).check.digest == first
+    seed = (folder / "private" / "seed").read_bytes()
+    outside = [p for p in folder.rglob("*") if p.is_file() and p.name != "seed"]
+    assert all(seed not in p.read_bytes() and seed.hex().encode() not in p.read_bytes() for p in outside)
+    assert oct((folder / "private" / "seed").stat().st_mode & 0o777) == "0o600"
+
+
+def test_without_its_seed_a_plan_that_draws_cannot_run_again(folder):
+    declare(folder, STEPS)
+    make_plan(folder, now=NOW)
+    (folder / "private" / "seed").unlink()
+    with pytest.raises(SeedMissing):
+        run_plan(folder, now=NOW)
+
+
+def test_a_step_changed_after_the_plan_makes_it_stale(folder):
+    declare(folder, STEPS)
+    make_plan(folder, now=NOW)
+    path = folder / "celosia.toml"
+    path.write_text(path.read_text("utf-8").replace("k = 3", "k = 4"), "utf-8")
+    with pytest.raises(PlanStale):
+        run_plan(folder, now=NOW)
+
+
+def test_removing_the_person_key_does_not_stop_persons_from_being_counted(folder):
+    person = open_project(folder).config.person
+    assert person is not None
+    declare(folder, f'[[steps]]\ntechnique = "remove_variables"\ncolumns = ["{person}"]\n')
+    make_plan(folder, now=NOW)
+    assert run_plan(folder, now=NOW).check.k_persons is not None
+
+
+@pytest.mark.requirement("P21")
+def test_pseudonyms_are_refused_under_minsal(folder):
+    person = open_project(folder).config.person
+    declare(folder, f'[[steps]]\ntechnique = "pseudonymise"\ncolumns = ["{person}"]\n')
+    with pytest.raises(PseudonymsRefused):
+        make_plan(folder, now=NOW)
+    assert not (folder / "private" / "keys").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('[[steps]]\ntechnique = "nada"\n', UnknownTechnique),
+        ('[[steps]]\ntechnique = "mask"\ncolumns = ["NADIE"]\nkeep = 2\n', UnknownVariable),
+    ],
+)
+def test_a_wrong_step_is_named(folder, text, error):
+    declare(folder, text)
+    with pytest.raises(error):
+        make_plan(folder, now=NOW)
+
+
+def test_a_plan_without_steps_says_so(folder):
+    made = make_plan(folder, now=NOW).plan
+    assert (made.steps, made.changes, made.seed) == ((), (), "none")
+    assert json.loads((folder / "plan.json").read_text("utf-8"))["steps"] == []
