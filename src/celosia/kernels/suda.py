@@ -28,11 +28,13 @@ def _grown(array: Longs, used: int) -> Longs:
 
 
 @inlined
-def _count_values(codes: Ints, alone: Flags, group: Ints, count: Ints, slot: Ints, touched: Ints) -> int:
+def _count_values(
+    codes: Ints, alone: Flags, members: Ints, first: int, last: int, count: Ints, slot: Ints, touched: Ints
+) -> int:
     """Count the values of a group; `slot` becomes 0 where one of its tuples is a single row, else −1."""
     values = 0
-    for member in group:
-        code = codes[member]
+    for i in range(first, last):
+        code = codes[members[i]]
         if code < 0:
             continue
         if count[code] == 0:
@@ -40,25 +42,43 @@ def _count_values(codes: Ints, alone: Flags, group: Ints, count: Ints, slot: Int
             values += 1
             slot[code] = -1
         count[code] += 1
-        if alone[member]:
+        if alone[members[i]]:
             slot[code] = 0
     return values
 
 
 @inlined
-def _hand_out(codes: Ints, alone: Flags, group: Ints, count: Ints, slot: Ints, members: Ints, singles: Ints) -> int:
-    """Put each member into the group of its value, or among the singles; give how many are single."""
-    found = 0
-    for member in group:
-        code = codes[member]
+def _hand_out(
+    codes: Ints,
+    alone: Flags,
+    members: Ints,
+    first: int,
+    last: int,
+    count: Ints,
+    slot: Ints,
+    next_members: Ints,
+    singles: Ints,
+    found: int,
+) -> int:
+    """Put each member into the group of its value, or among the singles; give how many are single by now."""
+    for i in range(first, last):
+        code = codes[members[i]]
         if code < 0:
             continue
         if slot[code] >= 0:
-            members[slot[code]] = member
+            next_members[slot[code]] = members[i]
             slot[code] += 1
-        elif count[code] == 1 and alone[member]:
-            singles[found] = member
+        elif count[code] == 1 and alone[members[i]]:
+            singles[found] = members[i]
             found += 1
+    return found
+
+
+@inlined
+def _add_single(codes: Ints, alone: Flags, member: int, singles: Ints, found: int) -> int:
+    if codes[member] >= 0 and alone[member]:
+        singles[found] = member
+        return found + 1
     return found
 
 
@@ -69,6 +89,7 @@ def _split(
     members: Ints,
     ends: Ints,
     groups: int,
+    deeper: bool,
     next_members: Ints,
     next_ends: Ints,
     singles: Ints,
@@ -78,25 +99,37 @@ def _split(
 ) -> tuple[int, int]:
     """Split groups by one variable: groups of two tuples or more go on, lone tuples of one row become `singles`.
 
-    Groups in which no tuple stands for a single row can show nothing new and are dropped. `count` is clear again at
-    the end; `slot` holds where the next member of a value goes, or −1.
+    Groups in which no tuple stands for a single row can show nothing new and are dropped; none goes on unless the
+    branch goes `deeper`. `count` is clear again at the end; `slot` holds where the next member of a value goes, or −1.
     """
     kept, found, write, first = 0, 0, 0, 0
     for place in range(groups):
-        group = members[first : ends[place]]
-        first = ends[place]
-        values = _count_values(codes, alone, group, count, slot, touched)
+        last = ends[place]
+        if last - first == 2:  # most groups are pairs, and a pair needs no counting
+            one, other = members[first], members[first + 1]
+            if codes[one] != codes[other]:
+                found = _add_single(codes, alone, one, singles, found)
+                found = _add_single(codes, alone, other, singles, found)
+            elif deeper and codes[one] >= 0:
+                next_members[write], next_members[write + 1] = one, other
+                write += 2
+                next_ends[kept] = write
+                kept += 1
+            first = last
+            continue
+        values = _count_values(codes, alone, members, first, last, count, slot, touched)
         for t in range(values):
             code = touched[t]
-            goes_on = count[code] > 1 and slot[code] == 0
+            goes_on = deeper and count[code] > 1 and slot[code] == 0
             slot[code] = write if goes_on else -1
             if goes_on:
                 write += count[code]
                 next_ends[kept] = write
                 kept += 1
-        found += _hand_out(codes, alone, group, count, slot, next_members, singles[found:])
+        found = _hand_out(codes, alone, members, first, last, count, slot, next_members, singles, found)
         for t in range(values):
             count[touched[t]] = 0
+        first = last
     return kept, found
 
 
@@ -128,7 +161,7 @@ def unique_sets(codes: Ints, sizes: Longs, alone: Flags, most: int) -> tuple[Lon
         down = depth + 1
         mask[down] = mask[depth] | (np.int64(1) << np.int64(variable))
         kept, found = _split(
-            codes[variable], alone, members[depth], ends[depth], groups[depth],
+            codes[variable], alone, members[depth], ends[depth], groups[depth], down < most and variable > 0,
             members[down], ends[down], singles, count, slot, touched,
         )  # fmt: skip
         while total + found > len(sets):

@@ -12,6 +12,7 @@ Source: Templ, Kowarik, Meindl 2015, section 3.1; Capobianchi, Polettini, Lucare
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ Codes = NDArray[np.integer]
 Counts = NDArray[np.int64]
 Weights = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-_ADDRESSED = 2**20  # codes of a projection addressed directly, whatever the table's size
+_ADDRESSED = 8  # codes of a projection per key up to which they are addressed directly
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +86,23 @@ def _compatible_sums(codes: Codes, sizes: Sequence[int], amounts: Weights, empty
     key = pack_keys(empty.astype(np.int64), [2] * empty.shape[1])
     order = np.argsort(key, kind="stable")
     _, start = np.unique(key[order], return_index=True)
-    members = np.split(order, start[1:])
-    patterns = [empty[index[0]] for index in members]
-    total = amounts.copy()
-    for one in range(len(members)):
+    ends = np.append(start[1:], len(order))
+    runs = [slice(int(low), int(high)) for low, high in zip(start, ends, strict=True)]  # keys of one pattern
+    patterns = empty[order[start]]
+    columns = np.ascontiguousarray(codes[order].T.astype(np.int64))
+    held = np.ascontiguousarray(amounts[order].T)
+    total = held.copy()
+    for one in range(len(runs)):
         for other in range(one):
-            common = np.flatnonzero(~(patterns[one] | patterns[other]))
+            common = np.flatnonzero(~(patterns[one] | patterns[other])).tolist()
             shares = (_share(patterns[one], patterns[other], alpha), _share(patterns[other], patterns[one], alpha))
             if any(shares):
-                _add_matches(total, amounts, codes, sizes, (members[one], members[other]), common, shares)
-    return total
+                pair = (runs[one], runs[other])
+                slots = _slots([columns[column] for column in common], [sizes[column] for column in common], pair)
+                _add_matches(total, held, pair, slots, shares)
+    found = np.empty_like(amounts)
+    found[order] = total.T
+    return found
 
 
 def _share(asking: Mask, other: Mask, alpha: float) -> float:
@@ -103,38 +111,43 @@ def _share(asking: Mask, other: Mask, alpha: float) -> float:
 
 
 def _add_matches(
-    total: Weights,
-    amounts: Weights,
-    codes: Codes,
-    sizes: Sequence[int],
-    members: tuple[Counts, Counts],
-    common: Counts,
+    total: Weights, held: Weights, pair: tuple[slice, slice], slots: tuple[Counts, Counts, int],
     shares: tuple[float, float],
-) -> None:
+) -> None:  # fmt: skip
     """Add to the keys of two patterns what keys of the other hold that agree with them on the common positions."""
-    one, other = members
-    both = np.concatenate([one, other])
-    slot, slots = _slots(codes[np.ix_(both, common)], [sizes[column] for column in common], len(one))
-    mine, theirs = slot[: len(one)], slot[len(one) :]
-    sides = ((one, mine, other, theirs, shares[0]), (other, theirs, one, mine, shares[1]))
-    for asking, at, held, there, share in sides:
-        for kind in range(amounts.shape[1] if share else 0):
-            sums = np.bincount(there, weights=amounts[held, kind], minlength=slots)
-            total[asking, kind] += share * sums[at]
+    one, other = pair
+    mine, theirs, many = slots
+    for asking, at, giving, there, share in (
+        (one, mine, other, theirs, shares[0]),
+        (other, theirs, one, mine, shares[1]),
+    ):
+        for kind in range(len(held) if share else 0):
+            sums = np.bincount(there, weights=held[kind, giving], minlength=many)
+            total[kind, asking] += share * sums[at]
 
 
-def _slots(codes: Codes, sizes: Sequence[int], first: int) -> tuple[Counts, int]:
-    """A number for each projected key, equal for equal ones, and how many numbers there are."""
-    domain = 1
-    for size in sizes:
-        domain *= max(size, 1)
-    key = pack_keys(codes, sizes)
-    if domain <= max(_ADDRESSED, 4 * len(codes)):
-        return key, domain
+def _slots(columns: Sequence[Counts], sizes: Sequence[int], pair: tuple[slice, slice]) -> tuple[Counts, Counts, int]:
+    """A number for each projected key of two patterns, equal for equal ones, and how many numbers there are."""
+    domain = math.prod(max(size, 1) for size in sizes)
+    lengths = [run.stop - run.start for run in pair]
+    if domain <= max(_ADDRESSED * sum(lengths), 1):
+        one, other = (_packed(columns, sizes, run) for run in pair)
+        return one, other, domain
+    both = np.concatenate([np.arange(run.start, run.stop) for run in pair])
+    key = pack_keys(np.stack([column[both] for column in columns], axis=1), sizes)
     # Only the shorter side is sorted; keys of the other that it lacks share the last slot, where it holds nothing.
-    known = np.unique(key[:first] if 2 * first <= len(key) else key[first:])
+    known = np.unique(key[: lengths[0]] if lengths[0] <= lengths[1] else key[lengths[0] :])
     place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    return np.where(known[place] == key, place, len(known)), len(known) + 1
+    slot = np.where(known[place] == key, place, len(known))
+    return slot[: lengths[0]], slot[lengths[0] :], len(known) + 1
+
+
+def _packed(columns: Sequence[Counts], sizes: Sequence[int], run: slice) -> Counts:
+    key = np.zeros(run.stop - run.start, np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key *= max(size, 1)
+        key += column[run]
+    return key
 
 
 def _sums(label: Counts, weights: Weights, groups: int) -> Weights:

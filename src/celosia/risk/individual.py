@@ -113,6 +113,8 @@ def high_risk_limit(risk: Shares, rows: Counts) -> float:
 
 def _median(values: Shares, rows: Counts) -> float:
     """The median of values, each held by some rows."""
+    if (rows == 1).all():
+        return float(np.median(values))
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(rows[order])
     total = int(reached[-1])

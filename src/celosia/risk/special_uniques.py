@@ -117,15 +117,16 @@ def set_weights(variables: int, scoring: Scoring) -> Reals:
 def dis_scores(score: Reals, rows: Counts, variables: int, fraction: float = DIS_FRACTION) -> Reals:
     """The score turned into a chance that a unique match is right, given the sampling fraction."""
     unique, paired = int((rows == 1).sum()), 2 * int((rows == 2).sum())
-    scored = score > 0
-    dis = np.zeros(len(score))
+    values, place, held = np.unique(score, return_inverse=True, return_counts=True)  # few scores differ
+    scored = values > 0
     if not scored.any():
-        return dis
+        return np.zeros(len(score))
     correct = unique * fraction / (unique * fraction + paired * (1 - fraction))
-    power = 1 + (8 - variables) / 20
-    adjustment = math.fsum((score[scored] ** -power).tolist())
-    dis[scored] = 1 / (1 + (unique / correct - unique) / (score[scored] ** power * adjustment))
-    return dis
+    powers = values[scored] ** (1 + (8 - variables) / 20)
+    adjustment = math.fsum((held[scored] / powers).tolist())
+    dis = np.zeros(len(values))
+    dis[scored] = 1 / (1 + (unique / correct - unique) / (powers * adjustment))
+    return dis[place.reshape(-1)]
 
 
 def visible_codes(tuples: Tuples) -> Codes:
@@ -210,7 +211,7 @@ def _unique_sets(codes: Codes, alone: NDArray[np.bool_], most: int) -> tuple[Cou
 
 def _order(codes: Codes) -> NDArray[np.int64]:
     """The variables from few values to many: the longest branches then start where groups are smallest."""
-    values = [len(np.unique(column[column >= 0])) for column in codes]
+    values = [np.count_nonzero(np.bincount(column[column >= 0])) for column in codes]
     return np.argsort(values, kind="stable").astype(np.int64)
 
 
