@@ -18,7 +18,7 @@ from celosia.evaluation.losses import (
     released_entropy,
     released_metrics,
 )
-from celosia.hierarchy import build, compile_for
+from celosia.hierarchy import CompiledHierarchy, build, compile_for
 from celosia.tuples import Tuples
 
 columns = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=40)
@@ -30,6 +30,12 @@ def tuples_of(rows: list[tuple[str, ...]], names: tuple[str, ...]) -> Tuples:
     coded = sorted(tuple(v.index(cell) for v, cell in zip(vocabularies, row, strict=True)) for row in rows)
     distinct = sorted(set(coded))
     return Tuples(names, vocabularies, np.array(distinct, np.int32), np.array([coded.count(c) for c in distinct]))
+
+
+def ages_in_tens(values: tuple[str, ...]) -> CompiledHierarchy:
+    """Ages, tens, and one top."""
+    spec = {"builder": "intervals", "width": 10, "start": 0, "end": 100}
+    return compile_for(build(spec, values, variable="age"), values)
 
 
 @given(columns)
@@ -77,8 +83,7 @@ def test_the_search_metrics_read_from_a_file_equal_their_definitions() -> None:
     ages = ["1", "2", "3", "4", "11", "12", "13", "99"]
     rows = [(age,) for age in ages for _ in range(2)]
     source = tuples_of(rows, ("age",))
-    hierarchy = compile_for(build("intervals", "age", source.vocabularies[0],
-                                  {"width": 10, "group": [2], "minimum": 0, "maximum": 99}), source.vocabularies[0])  # fmt: skip
+    hierarchy = ages_in_tens(source.vocabularies[0])
     labels = hierarchy.labels[1]
     published = [labels[hierarchy.maps[1][source.vocabularies[0].index(age)]] for (age,) in rows]
     released = tuples_of([("*",) if age == "99" else (label,) for label, (age,) in zip(published, rows, strict=True)],
@@ -95,7 +100,5 @@ def test_the_search_metrics_read_from_a_file_equal_their_definitions() -> None:
 
 
 def test_a_label_that_the_hierarchy_does_not_know_gives_no_figure() -> None:
-    source = tuples_of([("1",), ("2",)], ("age",))
-    hierarchy = compile_for(build("intervals", "age", ("1", "2"), {"width": 10, "minimum": 0, "maximum": 9}), ("1", "2"))
+    hierarchy = ages_in_tens(("1", "2"))
     assert released_metrics(tuples_of([("x",)], ("age",)), {"age": hierarchy}, 1)["loss"] is None
-    assert source.n_rows == 2

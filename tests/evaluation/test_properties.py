@@ -95,8 +95,10 @@ def test_the_regression_equals_that_of_scipy_and_a_lost_significance_is_found() 
     rng = np.random.default_rng(5)
     x = rng.normal(size=60)
     y = 0.6 * x + rng.normal(size=60)
-    before = sample_of({"x": [repr(v) for v in x], "y": [repr(v) for v in y]}, {"x", "y"})
-    shuffled = sample_of({"x": [repr(v) for v in x], "y": [repr(v) for v in rng.permutation(y)]}, {"x", "y"})
+    before = sample_of({"x": [repr(float(v)) for v in x], "y": [repr(float(v)) for v in y]}, {"x", "y"})
+    shuffled = sample_of(
+        {"x": [repr(float(v)) for v in x], "y": [repr(float(v)) for v in rng.permutation(y)]}, {"x", "y"}
+    )
     model = asked_property("model:y~x")
     reference = stats.linregress(x, y)
     (same,) = check_properties(before, before, [model], (), Rules())
@@ -136,7 +138,7 @@ def test_three_variables_are_refused_and_so_is_a_contrast_of_one_kind() -> None:
         contrast(base(), base(), ("a", "b", "c"), LABELS)
     with pytest.raises(ContrastTooSmall):
         contrast(base(), base(), ("a", "b", "c", "c"), LABELS)
-    only_other = {name: "other" for name in "abde"} | {"c": "geographic"}
+    only_other = dict.fromkeys("abde", "other") | {"c": "geographic"}
     with pytest.raises(ContrastOneKind):
         contrast(base(), base(), ("a", "b", "d", "e"), only_other)
     assert len(contrast(base(), base(), ("a", "b", "d", "e"), dict.fromkeys("abde", "other"))) == 4
@@ -153,7 +155,9 @@ def test_untouched_variables_are_equal_and_a_recoded_one_differs() -> None:
 
 @pytest.mark.requirement("P14")
 def test_a_change_that_keeps_all_five_statistics_is_still_found() -> None:
-    before = base(a=["0", "1", "3", "5", "7", "9", "10"], b=list("x" * 7), c=list("n" * 7), d=["1"] * 7, e=list("u" * 7))
+    before = base(
+        a=["0", "1", "3", "5", "7", "9", "10"], b=list("x" * 7), c=list("n" * 7), d=["1"] * 7, e=list("u" * 7)
+    )
     other = ["0", "2", "2", "5", "8", "8", "10"]  # same mean, minimum, maximum, median; another variance
     after = base(a=other, b=list("x" * 7), c=list("n" * 7), d=["1"] * 7, e=list("u" * 7))
     assert not contrast(before, after, ("a", "b", "c", "d"), LABELS)[0].equal

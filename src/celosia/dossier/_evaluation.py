@@ -15,6 +15,7 @@ from celosia.model.evaluation import EvaluationReport, PropertyCheck, RiskCompar
 _ALWAYS = ("entropy_loss", "suppressed_share", "masked_rows", "masked_cells", "observations")
 _DISTANCES = ("total_variation", "hellinger", "kolmogorov_smirnov", "earth_mover")
 _LINKED = ("changed_share", "il1s", "il1s_per_cell", "squared_error_share", "eigenvalues", "within_reach")
+_CHANCE = 3.0  # two samples of one population are about twice the expected value apart
 _APART = 10.0  # pMSE this many times chance: a model tells the files apart
 
 
@@ -79,7 +80,7 @@ def _model_sentences(report: EvaluationReport) -> list[str]:
         words = messages.text("evaluation.propensity.words", ratio=figure_text(score.ratio), **fields)
         released = report.after.rows / max(report.before.rows + report.after.rows, 1)
         certain = score.pmse >= released * (1 - released) / 2  # half of what a perfect guess would give
-        state = "apart" if ratio >= _APART or certain else "same" if ratio <= 2 else "some"
+        state = "apart" if ratio >= _APART or certain else "same" if ratio <= _CHANCE else "some"
         told.append(f"{words} {messages.text(f'evaluation.propensity.{state}')}")
     return told
 

@@ -2,8 +2,9 @@
 
 Knows two samples over the same columns. A logistic regression with main effects (numbers as they are, the frequent
 categories one by one) guesses which file a row comes from; pMSE is the mean squared distance of its guesses from the
-share of released rows. Under the null, where both files come from one process, the expected value is
-(k - 1)(1 - c)² c ÷ N with k parameters, N rows and c the share of released rows.
+share of released rows. Under the null, where the second file is drawn from a right model of the first, the expected
+value is (k - 1)(1 - c)² c ÷ N with k parameters, N rows and c the share of released rows; two samples drawn apart from
+one population give 1 ÷ (1 - c) times as much, about twice.
 Sources: Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavković 2018.
 """
 

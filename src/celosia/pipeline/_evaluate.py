@@ -199,10 +199,12 @@ def _veiled(described: Mapping[str, Variable]) -> list[str]:
 def _risk(pair: Pair, quasi: tuple[str, ...], sides: Sides, threshold: Fraction) -> RiskComparison | None:
     if not quasi:
         return None
-    first = pair.before.table.tuples(quasi, pair.before.person)
+    key = pair.before.person
     published = tuple(sides.renamed[name] for name in quasi)
     with released_persons(pair.after, pair.order) as (table, person):
-        second = table.tuples(published, person)
+        behind = person or (sides.renamed.get(key) if key else None)
+        second = table.tuples(published, behind)
+    first = pair.before.table.tuples(quasi, key if behind else None)  # persons in both, or rows in both
     sides_of_risk = risk_side(first, threshold), risk_side(second, threshold)
     return RiskComparison(quasi, str(float(threshold)), *sides_of_risk, scenario_shares(first, second, threshold))
 

@@ -1,0 +1,110 @@
+"""Pictures of an evaluation: self-contained, told in words, in both languages, the same every time."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from celosia import messages
+from celosia.dossier import (
+    class_size_svg,
+    correlation_change_svg,
+    distribution_svg,
+    risk_utility_svg,
+    scenario_risk_svg,
+)
+from celosia.model.evaluation import AssociationChange, Distribution, RiskComparison, RiskSide
+from celosia.pipeline._evaluate_files import png_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def side(*rows: int) -> RiskSide:
+    """A file whose classes of one, two and more rows hold so many rows."""
+    sizes = tuple((name, many, many) for name, many in zip(("1", "2", "3–9"), rows, strict=True))
+    return RiskSide(sum(rows), None, 3, 1, None, rows[0], {"2": rows[0]}, 0, rows[0], rows[0] / sum(rows), 1.0, sizes)
+
+
+RISK = RiskComparison(("sexo", "edad"), "0.3", side(50, 30, 20), side(5, 15, 80))
+CHANGE = AssociationChange(
+    ("edad", "ingreso", "<zona & más>"),
+    ((1.0, 0.6, None), (0.6, 1.0, 0.2), (None, 0.2, 1.0)),
+    ((1.0, 0.4, None), (0.4, 1.0, 0.3), (None, 0.3, 1.0)),
+    ((0.0, -0.2, None), (-0.2, 0.0, 0.1), (None, 0.1, 0.0)),
+    0.2,
+    0.15,
+)
+SHARES = Distribution("cargo <jefe>", ("a", "*", ""), (0.7, 0.0, 0.3), (0.5, 0.4, 0.1))
+PICTURES = {
+    "class_sizes": lambda: class_size_svg(RISK),
+    "distribution": lambda: distribution_svg(SHARES),
+    "scenarios": lambda: scenario_risk_svg([("sexo × edad", 0.687, 0.0001), ("sexo", 0.01, 0.0)], "0.3"),
+    "association": lambda: correlation_change_svg(CHANGE),
+    "risk_utility": lambda: risk_utility_svg([("antes", 1.0, 0.0), ("después", 0.01, 0.24)], "0.3"),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_a_picture_is_well_formed_and_says_what_it_shows(name: str, language: str) -> None:
+    with messages.speaking(language):
+        picture = PICTURES[name]()
+    tree = ET.fromstring(picture)
+    title, described = tree.find(f"{SVG}title"), tree.find(f"{SVG}desc")
+    assert title.text
+    assert described.text
+    assert tree.get("role") == "img"
+    assert tree.get("aria-labelledby") == f"{title.get('id')} {described.get('id')}"
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_needs_neither_network_nor_script_and_is_the_same_every_time(name: str) -> None:
+    picture = PICTURES[name]()
+    assert picture == PICTURES[name]()
+    addresses = set(re.findall(r"https?://[^\"'\s<]+", picture))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<script|href=|url\(|@import|onload", picture)
+    assert "prefers-color-scheme: dark" in picture
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_shape_lies_inside_the_picture(name: str) -> None:
+    tree = ET.fromstring(PICTURES[name]())
+    width, height = float(tree.get("width")), float(tree.get("height"))
+    for shape in tree.iter(f"{SVG}rect"):
+        x, y = float(shape.get("x", 0)), float(shape.get("y", 0))
+        assert 0 <= x <= x + float(shape.get("width")) <= width + 0.11
+        assert 0 <= y <= y + float(shape.get("height")) <= height + 0.11
+    for dot in tree.iter(f"{SVG}circle"):
+        assert 0 <= float(dot.get("cx")) <= width
+        assert 0 <= float(dot.get("cy")) <= height
+
+
+def test_numbers_follow_the_language() -> None:
+    assert "68,7 %" in PICTURES["scenarios"]()
+    with messages.speaking("en"):
+        assert "68.7 %" in PICTURES["scenarios"]()
+
+
+def test_a_small_risk_never_reads_as_none() -> None:
+    assert "&lt; 0,1 %" in PICTURES["scenarios"]()
+
+
+def test_bars_are_as_long_as_their_shares() -> None:
+    tree = ET.fromstring(distribution_svg(SHARES))
+    bars = [float(s.get("width")) for s in tree.iter(f"{SVG}rect") if s.get("class") == "ch-before"][1:]
+    assert bars[0] / bars[2] == pytest.approx(0.7 / 0.3, rel=0.01)
+    assert bars[1] == 0
+
+
+def test_the_sign_of_a_change_is_told_without_colour() -> None:
+    texts = [text.text for text in ET.fromstring(PICTURES["association"]()).iter(f"{SVG}text")]
+    assert {"−0,20", "+0,10"} <= set(texts)
+
+
+def test_a_picture_becomes_a_png_with_the_fonts_it_carries() -> None:
+    made = png_of(PICTURES["class_sizes"]())
+    assert made.startswith(b"\x89PNG")
+    assert made == png_of(PICTURES["class_sizes"]())
