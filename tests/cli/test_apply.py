@@ -11,6 +11,7 @@ import pytest
 from celosia import treatments
 from celosia.cli import main
 from celosia.errors import CelosiaError, PseudonymsNeedProject
+from celosia.pipeline import treat
 from celosia.techniques import NAMES
 
 EXAMPLE = """ID,Documento,Edad,Departamento,Religión
@@ -131,8 +132,6 @@ def test_techniques_lists_them_all_with_their_parameters(capsys):
 def test_every_technique_but_the_keyed_one_is_a_function_on_a_frame():
     assert set(treatments.NAMES) == set(NAMES) - {"pseudonymise"}
     with pytest.raises(PseudonymsNeedProject):
-        from celosia.pipeline import treat
-
         treat(pa.table({"a": ["1"]}), "pseudonymise", columns=["a"])
 
 

@@ -55,7 +55,7 @@ MAY_USE: dict[str, set[str]] = {
     "tables": {"numpy", "scipy"},
     "solver": {"numpy", "scipy"},
     "protocols": set(),
-    "dossier": {"jinja2", "markupsafe"},
+    "dossier": {"jinja2", "markupsafe", "typst", "docx"},
     "cli": {"click", "rich"},
 }
 

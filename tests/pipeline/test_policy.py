@@ -68,7 +68,7 @@ def test_an_l_without_sensitive_variable_is_said_and_not_ignored():
         (("minsal",), None, {"k": 1}, ("k", 1, "MINSAL", 2)),
         (("minsal",), None, {"l": 1}, ("l", 1, "MINSAL", 2)),
         (("atenea",), None, {"k": 3}, ("k", 3, "ATENEA", 4)),
-        (("mel",), None, {"k": 1}, ("k", 1, "MEL", 2)),
+        (("minsal-sensible",), None, {"k": 2}, ("k", 2, "MINSAL-SENSIBLE", 3)),
         (("minsal", "atenea"), [{"criterion": "k", "k": 3}], {}, ("k", 3, "ATENEA", 4)),
         (("minsal",), [{"criterion": "distinct_l", "variable": "DIAG", "l": 1}], {}, ("l", 1, "MINSAL", 2)),
     ],
@@ -78,6 +78,16 @@ def test_less_than_a_protocol_asks_is_refused_by_its_name(protocols, given, aske
         criteria(protocols, given, **asked)
     assert tuple(refused.value.values[key] for key in ("measure", "given", "protocol", "minimum")) == said
     assert said[2] in str(refused.value)
+
+
+def test_mel_recodes_nothing_of_its_own_and_still_takes_what_is_asked():
+    assert criteria(("mel",)) == []
+    assert criteria(("mel",), k=3) == [{"criterion": "k", "k": 3}]
+
+
+def test_an_override_with_a_reason_lowers_what_the_policy_must_reach():
+    document = {"overrides": {"atenea": {"risk": {"asked": {"threshold": "0.5"}, "reason": "lo pidió el comité"}}}}
+    assert policy_of(document, VARIABLES, ("atenea",)).criteria[0] == {"criterion": "k", "k": 3}
 
 
 def test_what_a_project_leaves_out_its_protocols_add():

@@ -27,6 +27,7 @@ from celosia.cli import (
     _measure,
     _plan,
     _profile,
+    _protocol,
     _risk,
     _suggest,
 )
@@ -34,6 +35,7 @@ from celosia.cli._shell import LocalGroup, language_option, usage_sentence
 from celosia.errors import CelosiaError, InternalFault, WrongUse
 
 VERBS = (
+    _protocol.command,
     _init.command,
     _suggest.command,
     _dictionary.command,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from celosia import messages
+from celosia.cli._protocol import show_rules
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
 
@@ -90,9 +91,10 @@ def run(project: Path, as_json: bool) -> None:
     with watching(as_json) as report:
         ran = run_plan(project, report=report)
     if as_json:
-        print_json({"candidate": str(ran.candidate), **ran.check.as_dict()})
+        print_json({"candidate": str(ran.candidate), **ran.check.as_dict(), "rules": ran.rules.as_dict()})
         return
     show_check(ran.check)
+    show_rules(ran.rules) if ran.rules.results else say("protocols.none")
     say("plan.candidate", path=ran.candidate)
 
 

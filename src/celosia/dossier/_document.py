@@ -6,8 +6,10 @@ block never holds markup. There is no Table of data in this room, so no row can 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeVar
 
 Cell = str | bool  # a bool is a box: ticked or not
 PAPERS = ("us-letter", "a4")  # Chile and Colombia print on letter
@@ -123,3 +125,19 @@ def table_of(header: Sequence[str], rows: Sequence[Sequence[Cell]], widths: Sequ
 def kind_of(block: Block) -> str:
     """The name a renderer knows a block by."""
     return type(block).__name__.lower()
+
+
+_Any = TypeVar("_Any")
+_SPACES = "\n\t"
+
+
+def printable(part: _Any) -> _Any:
+    """The same document, block or text without characters that no page can show: controls and halves of a pair."""
+    found: Any = part
+    if isinstance(part, str):
+        found = "".join(c for c in part if c in _SPACES or unicodedata.category(c) not in ("Cc", "Cs"))
+    elif isinstance(part, tuple):
+        found = tuple(printable(one) for one in part)
+    elif is_dataclass(part) and not isinstance(part, type):
+        found = type(part)(**{one.name: printable(getattr(part, one.name)) for one in fields(part)})
+    return found  # type: ignore[no-any-return]

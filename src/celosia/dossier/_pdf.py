@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.dossier._document import Block, Document, Signatures, Table, kind_of
-from celosia.errors import DocumentNotMade
+from celosia.dossier._document import Block, Document, Signatures, Table, kind_of, printable
+from celosia.errors import InternalFault
 
 _LAYOUT = Path(__file__).parent / "templates" / "document.typ"
 _PIECE = 43  # characters of a signature on one line of its box
@@ -43,6 +43,7 @@ def picture_png(svg: str, ppi: float = 144.0) -> bytes:
 
 def document_data(document: Document) -> dict[str, Any]:
     """All that the layout is given."""
+    document = printable(document)
     return {
         "title": document.title,
         "subtitle": document.subtitle,
@@ -86,4 +87,4 @@ def _compiled(source: bytes, inputs: dict[str, str], when: int, form: str, ppi: 
             source, format=form, sys_inputs=inputs, timestamp=when, ignore_system_fonts=True, font_paths=[], ppi=ppi
         )
     except RuntimeError:  # typst quotes the document
-        raise DocumentNotMade(format=form) from None
+        raise InternalFault(where=_LAYOUT.name) from None

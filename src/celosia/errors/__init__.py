@@ -10,6 +10,7 @@ Fields hold names of columns and files, counts and thresholds; never a cell valu
 Foreign exceptions quote cells, so they are replaced with `raise … from None`.
 """
 
+from celosia.errors._documents import NothingToReport
 from celosia.errors._engines import (
     EngineFault,
     EngineUnreachable,
@@ -273,6 +274,7 @@ __all__ = [
     "NothingLeft",
     "NothingToApprove",
     "NothingToPublish",
+    "NothingToReport",
     "NullCharacter",
     "NumberExpected",
     "NumbersTooLarge",

@@ -34,9 +34,9 @@ class Place:
 
 
 def folded(text: str) -> str:
-    """A name without case, accents or double spaces, to compare names as people type them."""
+    """A name without case, accents, punctuation or double spaces, to compare names as people type them."""
     plain = unicodedata.normalize("NFKD", text.casefold())
-    kept = (mark for mark in plain if not unicodedata.combining(mark))
+    kept = (" " if mark in ".,;:'’`´-()" else mark for mark in plain if not unicodedata.combining(mark))
     return " ".join("".join(kept).split())
 
 

@@ -7,6 +7,7 @@ command line and the reference pages are made from these declarations; the sente
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ def _whole(value: Any) -> int:
 def _number(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         raise TypeError
-    text = str(value)
+    text = f"{Decimal(repr(value)):f}" if isinstance(value, float) and math.isfinite(value) else str(value)
     if _NUMBER.fullmatch(text) is None:
         raise ValueError
     return Decimal(text)

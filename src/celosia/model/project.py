@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from celosia.model.sources import Source
 
 FORMAT = "celosia/project/1"
-PROTOCOLS = ("minsal", "atenea", "mel")
+PROTOCOLS = ("minsal", "atenea", "mel", "minsal-sensible")
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def check_file(
     again = ingest(path, copy, format="csv", encoding="utf-8", delimiter=",", quote='"', header=True, decimal=".")
     names = again.names
     if order is not None:
-        copy, names = _with_persons(copy, order, scratch / "persons.parquet"), (*names, PERSON)
+        copy, names = with_persons(copy, order, scratch / "persons.parquet"), (*names, PERSON)
     criteria = [criterion_from(data) for data in policy.criteria]
     with contextlib.closing(open_engine(None, scratch)) as engine:
         table = Table(engine, engine.parquet(copy), names)
@@ -224,7 +224,7 @@ def _over(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:
     return Tuples(table.names, (*table.vocabularies[:-1], vocabulary), codes, table.rows, table.persons)
 
 
-def _with_persons(copy: Path, order: Path, target: Path) -> Path:
+def with_persons(copy: Path, order: Path, target: Path) -> Path:
     """The read-back copy with the private person ordinals beside it, row by row."""
     read, persons = pq.ParquetFile(copy), pq.ParquetFile(order)
     width = len(read.schema_arrow.names)

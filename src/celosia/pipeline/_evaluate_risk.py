@@ -16,7 +16,7 @@ from celosia.evaluation.losses import released_entropy, released_metrics
 from celosia.model.evaluation import RiskSide
 from celosia.model.measures import MissingReading
 from celosia.model.plan import Plan, policy_from
-from celosia.pipeline._check import PERSON, _with_persons
+from celosia.pipeline._check import PERSON, with_persons
 from celosia.pipeline._hierarchies import compiled_hierarchies
 from celosia.pipeline._open import Opened
 from celosia.risk import ClassSizes, class_sizes, measure
@@ -33,7 +33,7 @@ def released_persons(found: Opened, order: Path | None) -> Iterator[tuple[Table,
         yield found.table, None
         return
     private = found.private
-    copy = _with_persons(private / "working.parquet", order, private / "persons.parquet")
+    copy = with_persons(private / "working.parquet", order, private / "persons.parquet")
     with contextlib.closing(open_engine(None, private)) as engine:
         yield Table(engine, engine.parquet(copy), (*found.table.names, PERSON)), PERSON
 

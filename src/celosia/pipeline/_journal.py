@@ -39,6 +39,17 @@ def append(path: Path, what: str, now: datetime, facts: Mapping[str, object], wh
     return _digest_of(line)
 
 
+def head(path: Path) -> str:
+    """The digest of the last line; that of an empty journal is all zeros."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return _digest_of(lines[-1]) if lines else _START
+
+
+def digests(path: Path) -> frozenset[str]:
+    """The digest of every line: a release made from this journal names one of them."""
+    return frozenset(_digest_of(line) for line in path.read_text("utf-8").splitlines())
+
+
 def entries(path: Path) -> list[dict[str, object]]:
     """All entries, after checking that the chain holds."""
     found: list[dict[str, object]] = []

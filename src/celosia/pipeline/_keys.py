@@ -20,7 +20,7 @@ import pyarrow as pa
 from celosia.data.files import PRIVATE_FILE, private_folder, reading_from, replacing, writing_into
 from celosia.data.sheets import read_rows
 from celosia.data.writers import write_csv
-from celosia.errors import CodebookUnclear, KeyInProject, PseudonymsRefused, UnknownFormat
+from celosia.errors import CodebookUnclear, KeyInProject, PseudonymsRefused, SeedMissing, UnknownFormat
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._project import open_project
@@ -52,10 +52,12 @@ class Destroyed:
         }
 
 
-def key_for(folder: Place, step: str) -> bytes:
-    """The key of a step; drawn once, then the same until it is destroyed."""
+def key_for(folder: Place, step: str, fresh: bool = True) -> bytes:
+    """The key of a step; drawn once, then the same until it is destroyed. `fresh` may draw one where none is kept."""
     path = _home(folder) / (_file_name(step) + _KEY)
     if not path.exists():
+        if not fresh:
+            raise SeedMissing(path=str(path))  # a new key would make another release and call it the same
         private_folder(path.parent)
         with replacing(path, PRIVATE_FILE) as draft:
             draft.write_text(f"{KEY_FORMAT}\n{secrets.token_bytes(KEY_BYTES).hex()}\n", "ascii")

@@ -16,12 +16,12 @@ from celosia.errors import (
 )
 from celosia.model import dictionary
 from celosia.model.plan import Policy
+from celosia.model.protocols import Rule
 from celosia.model.variables import Role, Variable
 from celosia.pipeline._settings import exact_share, refuse_wrong_request
+from celosia.protocols import combined, least, norm_of
 from celosia.risk.criteria import criterion_from
 
-# The least that each protocol asks: MINSAL Verificación 4; ATENEA RI >= 0.3, so f >= 4; MEL no unique tuples.
-MINIMUMS: Mapping[str, Mapping[str, int]] = {"minsal": {"k": 2, "l": 2}, "atenea": {"k": 4}, "mel": {"k": 2}}
 _THRESHOLD = {"k": "k", "distinct_l": "l"}  # the criteria that carry the k and the l of a protocol
 Criteria = tuple[Mapping[str, Any], ...]
 
@@ -31,6 +31,7 @@ def policy_of(
 ) -> Policy:
     """The policy that a project's file, dictionary and protocols add up to; overrides come from the command."""
     quasi, sensitive, links = _published_by_role(document, variables)
+    rules = combined(protocols, document.get("overrides", {}))
     asked = {key: value for key, value in overrides.items() if value is not None}
     thresholds: dict[str, Any] = {key: asked.pop(key) for key in ("k", "l") if key in asked}
     refuse_wrong_request(asked)
@@ -42,7 +43,7 @@ def policy_of(
     policy = Policy(
         quasi=quasi,
         sensitive=sensitive,
-        criteria=_criteria(given.get("criteria"), thresholds, protocols, sensitive, [v.name for v in variables]),
+        criteria=_criteria(given.get("criteria"), thresholds, rules, sensitive, [v.name for v in variables]),
         limit=exact_share(given.get("limit", 1)) or Fraction(0),
         method=given.get("method", "full-domain"),
         order=tuple(given.get("order", ())),
@@ -52,7 +53,7 @@ def policy_of(
         hierarchies={name: without_bounds(spec) for name, spec in hierarchies.items()},
         minimum={name: spec["minimum"] for name, spec in hierarchies.items() if "minimum" in spec},
         maximum={name: spec["maximum"] for name, spec in hierarchies.items() if "maximum" in spec},
-        mask_sensitive=given.get("mask_sensitive", "minsal" in protocols),
+        mask_sensitive=given.get("mask_sensitive", "minsal" in map(norm_of, protocols)),
         suppressed=given.get("suppressed", "keep"),
         reading=given.get("reading", "own"),
         time_limit=given.get("time_limit"),
@@ -88,9 +89,9 @@ def links_of(unit: Mapping[str, Any], variables: Sequence[Variable]) -> tuple[st
     return tuple(str(name) for name in declared if name in leaving)
 
 
-def default_criteria(protocols: Sequence[str], sensitive: Sequence[str]) -> Criteria:
-    """The strictest of what the protocols ask; without protocol, k >= 2 and l >= 2."""
-    asked = {"k": _minimum("k", protocols)[0], "l": _minimum("l", protocols)[0]} if protocols else {"k": 2, "l": 2}
+def default_criteria(rules: Sequence[Rule], sensitive: Sequence[str]) -> Criteria:
+    """The strictest of what the protocols' rules ask; without protocol, k >= 2 and l >= 2."""
+    asked = {name: least(rules, name)[0] for name in ("k", "l")} if rules else {"k": 2, "l": 2}
     return _with_thresholds((), {key: value for key, value in asked.items() if value}, sensitive)
 
 
@@ -102,18 +103,18 @@ def without_bounds(spec: Mapping[str, Any]) -> dict[str, Any]:
 def _criteria(
     given: Sequence[Mapping[str, Any]] | None,
     asked: Mapping[str, Any],
-    protocols: Sequence[str],
+    rules: Sequence[Rule],
     sensitive: Sequence[str],
     names: Sequence[str],
 ) -> Criteria:
     """The project's criteria with the k and l that the command asks for, never below a protocol's."""
     if asked.get("l") is not None and not sensitive:
         raise NoSensitivePublished()
-    chosen = tuple(default_criteria(protocols, sensitive) if given is None else given)
+    chosen = tuple(default_criteria(rules, sensitive) if given is None else given)
     chosen = _with_thresholds(chosen, asked, sensitive)
     _refuse_unknown_names([name for data in chosen if (name := criterion_from(data).variable)], names)
-    _refuse_below(chosen, protocols)
-    return _completed(chosen, protocols, sensitive)
+    _refuse_below(chosen, rules)
+    return _completed(chosen, rules, sensitive)
 
 
 def _with_thresholds(criteria: Criteria, asked: Mapping[str, Any], sensitive: Sequence[str]) -> Criteria:
@@ -125,10 +126,9 @@ def _with_thresholds(criteria: Criteria, asked: Mapping[str, Any], sensitive: Se
     return (*changed, *_lacking(changed, asked, sensitive))
 
 
-def _completed(criteria: Criteria, protocols: Sequence[str], sensitive: Sequence[str]) -> Criteria:
+def _completed(criteria: Criteria, rules: Sequence[Rule], sensitive: Sequence[str]) -> Criteria:
     """The criteria, and those of the protocols that they leave out."""
-    least = {name: _minimum(name, protocols)[0] for name in ("k", "l")}
-    asked = {name: value for name, value in least.items() if value}
+    asked = {name: value for name in ("k", "l") if (value := least(rules, name)[0])}
     return (*criteria, *_lacking(criteria, asked, sensitive))
 
 
@@ -145,18 +145,13 @@ def _lacking(
     return [data for data in wanted if (data["criterion"], data.get("variable")) not in held]
 
 
-def _refuse_below(criteria: Criteria, protocols: Sequence[str]) -> None:
+def _refuse_below(criteria: Criteria, rules: Sequence[Rule]) -> None:
     """A k or l written by hand is refused when a protocol of the project asks for more."""
     for data in criteria:
         name = _THRESHOLD.get(str(data.get("criterion")), "")
-        minimum, protocol = _minimum(name, protocols)
+        minimum, protocol = least(rules, name)
         if name and data[name] < minimum:
             raise BelowProtocol(measure=name, given=data[name], protocol=protocol.upper(), minimum=minimum)
-
-
-def _minimum(name: str, protocols: Sequence[str]) -> tuple[int, str]:
-    """The most that the protocols ask of k or l, and which one asks it; 0 when none does."""
-    return max(((MINIMUMS.get(one, {}).get(name, 0), one) for one in protocols), default=(0, ""))
 
 
 def _refuse_unknown_names(asked: Sequence[str] | Mapping[str, Any], names: Sequence[str]) -> None:

@@ -37,6 +37,7 @@ from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, config_document, source_dict
 from celosia.pipeline._suggest import column_facts, variable_dict, with_labels
 from celosia.pipeline._treatments import proposed_steps, treatments
+from celosia.protocols import combined, norm_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def _described(
     with contextlib.closing(open_engine(None, staging / "private")) as engine:
         table = Table(engine, engine.parquet(staging / "private" / "working.parquet"), ingested.names)
         facts = column_facts(table, stage(report, "suggest"))
-    proposed = with_labels(suggest(facts, protocols[0] if protocols else None), ingested)
+    proposed = with_labels(suggest(facts, norm_of(protocols[0]) if protocols else None), ingested)
     variables = tuple(replace(variable, label=labels.get(variable.name, variable.label)) for variable in proposed)
     values, distinct = {one.name: one.values for one in facts}, {one.name: one.distinct for one in facts}
     steps = proposed_steps(treatments(variables, values.__getitem__, distinct, protocols=protocols))
@@ -149,7 +150,7 @@ def _given_labels(given: Path | None, columns: tuple[str, ...]) -> dict[str, str
 def _template(config: ProjectConfig, variables: tuple[Variable, ...], steps: str) -> str:
     """What people may add to celosia.toml, as comments: the criteria that apply, hierarchies, proposed treatments."""
     sensitive = [v.name for v in variables if v.role == Role.SENSITIVE]
-    criteria = "".join(f"\n#   {_inline(data)}," for data in default_criteria(config.protocols, sensitive))
+    criteria = "".join(f"\n#   {_inline(data)}," for data in default_criteria(combined(config.protocols), sensitive))
     policy = messages.text("plan.template.policy", criteria=criteria)
     parts = ["", policy, "", messages.text("plan.template.hierarchies"), ""]
     return "\n".join([*parts, messages.text("plan.template.steps"), steps, ""] if steps else parts)

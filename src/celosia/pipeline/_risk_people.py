@@ -27,9 +27,7 @@ from celosia.model.variables import Role
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._population import numbers_of, read_population
 from celosia.pipeline._progress import Progress, stage
-from celosia.risk import attackers, individual
-from celosia.risk._classes import fully_masked
-from celosia.risk._matched import matched_sizes
+from celosia.risk import attackers, fully_masked, individual, matched_sizes
 from celosia.risk.frequencies import Frequencies, frequencies
 from celosia.risk.population import Model, estimated_uniques, sample_of
 from celosia.tuples import Tuples, person_counts, project

@@ -133,13 +133,13 @@ def _written_and_checked(
 def _write(table: Table, published: tuple[str, ...], person: str | None, target: Path) -> Path | None:
     """The candidate in the order of its published values and, apart, whose row each one is."""
     if person is None:
-        write_csv(table.ordered_batches(published), published, target / "data.csv")
+        write_csv(table.ordered_batches(published), published, target / "data.csv", neutralise_formulas=True)
         return None
     order = target / "order.parquet"
     schema = pa.schema([pa.field("person", pa.string())])
     with writing_into(target), pq.ParquetWriter(order, schema) as writer:
         batches = _parted(table.ordered_batches(published, along=(person,)), writer, schema)
-        write_csv(batches, published, target / "data.csv")
+        write_csv(batches, published, target / "data.csv", neutralise_formulas=True)
     order.chmod(0o600)
     return order
 

@@ -120,7 +120,7 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
     codes = labels.publish(codes, np.broadcast_to(np.array(found.levels), codes.shape))
     counter = ground.counter(found.levels)
     published = Published(names, labels.vocabularies, codes, suppressed, masks)
-    figures = {
+    figures: dict[str, Any] = {
         "levels": dict(zip(found.names, found.levels, strict=True)), "loss": found.loss, "metric": found.metric,
         "nodes": found.nodes, "nodes_checked": found.nodes_checked, "optimal": found.optimal, "bound": found.bound,
         "notes": {},

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing, scratch_beside, writing_into
 from celosia.data.numbers import number_column
 from celosia.data.table import Table
-from celosia.errors import RepeatedVariable, SeedMissing
+from celosia.errors import SeedMissing
 from celosia.model.changes import Change
 from celosia.model.schema import Schema
 from celosia.model.variables import Scale, Treatment, Variable
@@ -31,9 +31,20 @@ from celosia.pipeline._open import Opened
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, read_toml
 from celosia.pipeline._step_text import plain_step
-from celosia.techniques import Draws, Given, Lines, Outcome, Technique, names_after, perform, understood
+from celosia.techniques import (
+    Draws,
+    Given,
+    Lines,
+    Outcome,
+    Technique,
+    names_after,
+    perform,
+    refuse_repeated,
+    understood,
+)
 
 _NUMBERS = (Scale.CONTINUOUS, Scale.DISCRETE)
+_FILES = ("areas", "mapping")  # parameters that name a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,17 @@ class Stepped:
     seed: str  # "none" where no step draws, else "kept"
 
 
+@dataclass(frozen=True, slots=True)
+class StepPlace:
+    """Where a step happens: its project, a private folder for its tables, its name, its chance."""
+
+    folder: Path
+    scratch: Path
+    label: str
+    seed: bytes
+    fresh: bool  # whether a key may be drawn where none is kept
+
+
 @contextlib.contextmanager
 def stepped(project: Project, found: Opened, *, fresh: bool = False, report: Progress = None) -> Iterator[Stepped]:
     """The source after the project's steps; `fresh` may draw a new seed where none is kept."""
@@ -55,15 +77,14 @@ def stepped(project: Project, found: Opened, *, fresh: bool = False, report: Pro
         yield Stepped(found, (), (), "none")
         return
     refuse_pseudonyms(project.config.protocols, steps)
-    chosen = [understood(with_defaults(step, found)) for step in steps]
-    random = any(technique.random for technique, _ in chosen)
+    random = any(understood(step)[0].random for step in steps)
     seed = seed_of(project.folder, fresh) if random else b""
     told = stage(report, "steps")
     with scratch_beside(project.folder / "private" / "steps") as scratch:
         changes = []
         for number, step in enumerate(steps):
             label = f"{number + 1}-{step['technique']}"
-            found, change = one_step(found, step, label, seed, scratch, project.folder)
+            found, change = one_step(found, step, StepPlace(project.folder, scratch, label, seed, fresh))
             changes.append(change)
             if told:
                 told((number + 1) / len(steps))
@@ -106,24 +127,64 @@ def with_defaults(step: Mapping[str, Any], found: Opened) -> dict[str, Any]:
     return filled
 
 
-def one_step(
-    found: Opened, step: Mapping[str, Any], label: str, seed: bytes, scratch: Path, folder: Path
-) -> tuple[Opened, Change]:
-    """The source after one step, and what the step did."""
-    technique, settings = understood(with_defaults(step, found))
+def with_paths(step: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A step whose files are found from the project's folder, wherever the command is given."""
+    placed = {key: str(folder / value) if key in _FILES else value for key, value in step.items()}
+    hierarchy = placed.get("hierarchy")
+    if isinstance(hierarchy, Mapping) and "file" in hierarchy:
+        placed["hierarchy"] = {**hierarchy, "file": str(folder / str(hierarchy["file"]))}
+    return placed
+
+
+def one_step(found: Opened, step: Mapping[str, Any], at: StepPlace) -> tuple[Opened, Change]:
+    """The source after one step, and what the step did; columns treated apart are walked one by one."""
+    technique, settings = understood(with_defaults(with_paths(step, at.folder), found))
+    columns = settings.get("columns", ())
+    if not technique.apart or len(columns) < 2:
+        return _performed(found, technique, settings, at)
+    changes = []
+    for column in columns:
+        inner = replace(at, label=f"{at.label}-{column}")
+        found, change = _performed(found, technique, {**settings, "columns": (column,)}, inner)
+        changes.append(change)
+    return found, together(changes)
+
+
+def _performed(found: Opened, technique: Technique, settings: dict[str, Any], at: StepPlace) -> tuple[Opened, Change]:
     if technique.name == "pseudonymise":
-        settings["key"] = key_for(folder, label).hex()
+        settings["key"] = key_for(at.folder, at.label, at.fresh).hex()
     used = tuple(dict.fromkeys(technique.uses(settings)))
     if used:
         found.table.schema.chosen(used, technique.name)
     given = replace(given_of(found.table, used, technique.lines), names=found.table.names)
-    outcome, change = perform(technique, settings, given, Draws(seed, label))
+    outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))
     change = replace(change, rows=found.table.count_rows(), loss=losses(given, outcome))
     for name, (old, new) in outcome.codebook.items():
-        save_codebook(folder, f"{label}-{name}", old, new)
-    table = _table_after(found.table, technique, given, outcome, scratch / f"{label}.parquet")
+        save_codebook(at.folder, f"{at.label}-{name}", old, new)
+    stored = at.scratch / f"{len(list(at.scratch.iterdir()))}.parquet"  # a label may hold a column's name: not a file's
+    table = _table_after(found.table, technique, given, outcome, stored)
     return replace(found, table=table, variables=_variables_after(found.variables, outcome),
                    person=_renamed(found.person, outcome)), change  # fmt: skip
+
+
+def together(changes: Sequence[Change]) -> Change:
+    """One report for a step whose columns were treated one by one; rows touched are at least the largest."""
+    first = changes[0]
+    return replace(
+        first,
+        columns=tuple(name for one in changes for name in one.columns),
+        rows_touched=max(one.rows_touched for one in changes),
+        cells_touched={name: count for one in changes for name, count in one.cells_touched.items()},
+        removed=tuple(name for one in changes for name in one.removed),
+        renamed={new: old for one in changes for new, old in one.renamed.items()},
+        notes=first.notes if all(not one.notes for one in changes) else _notes(changes),
+        loss={name: lost for one in changes for name, lost in one.loss.items()},
+    )
+
+
+def _notes(changes: Sequence[Change]) -> dict[str, Any]:
+    """Notes by column where there are several."""
+    return {name: dict(one.notes) for one in changes for name in one.columns}
 
 
 def given_of(table: Table, used: Sequence[str], lines: Lines) -> Given:
@@ -194,19 +255,13 @@ def _table_after(table: Table, technique: Technique, given: Given, outcome: Outc
     kept = replace(outcome, removed=tuple(outcome.stands_for.values()))  # what only leaves is no longer published
     names = names_after(table.names, kept)
     origins = {name: outcome.stands_for.get(name, name) for name in names}
-    _refuse_repeated(table.names, outcome)
+    refuse_repeated(table.names, outcome)
     if technique.lines is Lines.VALUES:
         return table.with_values(given.columns, outcome.columns, origins, outcome.dropped)
     if not outcome.columns and outcome.dropped is None:
         return table  # an order of rows: the release has its own, by published values
     _store(table, outcome, origins, path)
     return table.stored(path, names)
-
-
-def _refuse_repeated(names: Sequence[str], outcome: Outcome) -> None:
-    for name in outcome.columns:
-        if name in names and outcome.stands_for.get(name, name) != name:
-            raise RepeatedVariable(variable=name)
 
 
 def _store(table: Table, outcome: Outcome, origins: Mapping[str, str], path: Path) -> None:

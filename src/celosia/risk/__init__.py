@@ -3,7 +3,8 @@
 Knows compressed tables and hierarchies as arrays. Ignores files, engines and the names of norms.
 """
 
-from celosia.risk._classes import ClassSizes, class_sizes
+from celosia.risk._classes import ClassSizes, class_sizes, fully_masked
+from celosia.risk._matched import matched_sizes
 from celosia.risk._population_levels import PopulationLevels, population_levels
 from celosia.risk._sensitive import ClassValues, class_values
 from celosia.risk.measures import MEASURES, Measure, Scope, measure
@@ -17,6 +18,8 @@ __all__ = [
     "Scope",
     "class_sizes",
     "class_values",
+    "fully_masked",
+    "matched_sizes",
     "measure",
     "population_levels",
 ]

@@ -90,12 +90,20 @@ def _refuse_moved(name: str, own: CompiledHierarchy, joined: CompiledHierarchy) 
 def _level_maps(
     own: CompiledHierarchy, joined: CompiledHierarchy, vocabulary: Sequence[str]
 ) -> tuple[NDArray[np.int64], ...]:
-    """For each level, the file's group of every value of the population."""
+    """For each level, the file's group of every value of the population.
+
+    A value is in a group only if it is also in the group above it, so that what a class holds, a coarser one holds.
+    """
     first = {text: code for code, text in enumerate(joined.labels[0])}
     codes = np.array([first[text] for text in vocabulary], np.int64)
-    found = []
-    for level in range(own.height + 1):
+    found: list[NDArray[np.int64]] = []
+    for level in reversed(range(own.height + 1)):
         place = {text: group for group, text in enumerate(own.labels[level])}
         moved = np.array([place.get(text, -1) for text in joined.labels[level]], np.int64)
-        found.append(moved[joined.maps[level][codes]])
-    return tuple(found)
+        groups = moved[joined.maps[level][codes]]
+        if found:
+            above = np.full(len(own.labels[level]) + 1, -1, np.int64)
+            above[own.maps[level]] = own.maps[level + 1]
+            groups = np.where((groups >= 0) & (above[groups] == found[-1]), groups, -1)
+        found.append(groups)
+    return tuple(reversed(found))

@@ -6,7 +6,7 @@ constant TECHNIQUE of its module; `technique(name)` finds it.
 
 from celosia.techniques._contract import Given, Lines, Outcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._perform import TreatedTable, apply_to_frame, names_after, perform
+from celosia.techniques._perform import TreatedTable, apply_to_frame, names_after, perform, refuse_repeated
 from celosia.techniques._registry import NAMES, meaning, technique, understood
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "meaning",
     "names_after",
     "perform",
+    "refuse_repeated",
     "technique",
     "understood",
 ]

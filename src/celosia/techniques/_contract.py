@@ -71,6 +71,7 @@ class Technique:
     uses: Callable[[Settings], Sequence[str]]  # the columns it must be given
     apply: Callable[[Given, Settings, Draws], Outcome]
     random: bool = False
+    apart: bool = False  # by value: each of `columns` is treated on its own
     refuses: tuple[str, ...] = ()  # of no_rows, one_row, all_missing: refused with `techniques.reason.<it>`
     norms: tuple[str, ...] = ()  # requirement ids it answers
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia import messages
-from celosia.errors import InternalFault, TechniqueRefuses, UnknownVariable
+from celosia.errors import InternalFault, RepeatedVariable, TechniqueRefuses, UnknownVariable
 from celosia.model.changes import Change
 from celosia.model.values import MISSING
 from celosia.techniques._contract import Given, Lines, Outcome, Technique
@@ -25,19 +25,21 @@ from celosia.techniques._registry import understood
 
 def perform(chosen: Technique, settings: Mapping[str, Any], given: Given, draws: Draws) -> tuple[Outcome, Change]:
     """A technique's answer over the lines it is given, and the report of what it changes."""
-    _refuse(chosen, given)
+    _refuse(chosen, settings, given)
     outcome = chosen.apply(given, settings, draws)
     if any(len(column) != given.lines for column in outcome.columns.values()):
         raise InternalFault(where=f"techniques.{chosen.name}")
     return outcome, _change(chosen, given, outcome)
 
 
-def _refuse(chosen: Technique, given: Given) -> None:
+def _refuse(chosen: Technique, settings: Mapping[str, Any], given: Given) -> None:
     rows = int(given.rows.sum())
+    named = settings.get("columns") or tuple(given.columns)  # a stratum may well be empty
+    treated = [given.columns[name] for name in named if name in given.columns]
     present = {
         "no_rows": rows == 0,
         "one_row": rows == 1,
-        "all_missing": rows > 0 and any(pc.all(pc.equal(c, MISSING)).as_py() for c in given.columns.values()),
+        "all_missing": rows > 0 and any(pc.all(pc.equal(c, MISSING)).as_py() for c in treated),
     }
     for reason in chosen.refuses:
         if present[reason]:
@@ -71,6 +73,13 @@ def _differs(before: pa.Array, after: pa.Array) -> NDArray[np.bool_]:
     return np.asarray(pc.not_equal(before, after).to_numpy(zero_copy_only=False), bool)
 
 
+def refuse_repeated(names: Sequence[str], outcome: Outcome) -> None:
+    """A new column may not take the name of another that stays."""
+    for name in outcome.columns:
+        if name in names and outcome.stands_for.get(name, name) != name:
+            raise RepeatedVariable(variable=name)
+
+
 def names_after(names: Sequence[str], outcome: Outcome) -> tuple[str, ...]:
     """The columns of a table after a step: a new one stands where the one it replaces stood, or at the end."""
     place = {old: new for new, old in outcome.stands_for.items()}
@@ -97,6 +106,7 @@ def apply_to_frame(table: pa.Table, step: Mapping[str, Any], seed: bytes, label:
             raise UnknownVariable(variable=name, known=", ".join(table.column_names))
     given, line = _lines(table, used, chosen.lines)
     outcome, change = perform(chosen, settings, given, Draws(seed, label))
+    refuse_repeated(table.column_names, outcome)
     positions = _positions(outcome, line)
     made = _replaced(table, outcome, line).take(pa.array(positions))
     return TreatedTable(made, outcome, replace(change, rows=table.num_rows), positions)

@@ -80,5 +80,6 @@ TECHNIQUE = Technique(
     },
     uses=columns_of,
     apply=_apply,
+    apart=True,
     norms=("A27", "M16", "M17"),
 )

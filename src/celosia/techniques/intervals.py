@@ -110,5 +110,6 @@ TECHNIQUE = Technique(
     },
     uses=columns_of,
     apply=_apply,
+    apart=True,
     norms=("M16", "Y08", "Y09"),
 )

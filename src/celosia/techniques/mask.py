@@ -76,5 +76,6 @@ TECHNIQUE = Technique(
     },
     uses=columns_of,
     apply=_apply,
+    apart=True,
     norms=("M17",),
 )

@@ -176,5 +176,6 @@ TECHNIQUE = Technique(
     },
     uses=columns_of,
     apply=_apply,
+    apart=True,
     norms=("A25", "Y09"),
 )

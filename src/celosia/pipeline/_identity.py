@@ -1,0 +1,132 @@
+"""A person's key pair: Ed25519, kept outside every project, its private half encrypted with a passphrase."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+
+from celosia.data.files import PRIVATE_FILE, private_folder, replacing
+from celosia.errors import AlreadyExists, IdentityMissing, PassphraseShort, WrongPassphrase
+from celosia.pipeline._call import Place
+
+IDENTITY_FORMAT = "celosia/identity/1"
+_SHORTEST = 8
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An opened key, ready to sign."""
+
+    name: str
+    key: str  # the public half, hexadecimal
+    private: Ed25519PrivateKey
+
+    def sign(self, document: dict[str, Any]) -> str:
+        """The signature over a document in its canonical JSON, hexadecimal."""
+        return self.private.sign(canonical(document)).hex()
+
+
+def default_identity() -> Path:
+    """Where a person's key lives unless they say otherwise."""
+    asked = os.environ.get("CELOSIA_IDENTITY")
+    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(asked) if asked else Path(base) / "celosia" / "identity.key"
+
+
+def new_identity(name: str, passphrase: str, path: Place | None = None) -> Identity:
+    """Make a key pair; the public half is written beside it, to be sent to whoever keeps the project."""
+    target = Path(path) if path is not None else default_identity()
+    if target.exists():
+        raise AlreadyExists(path=str(target))
+    if len(passphrase) < _SHORTEST:
+        raise PassphraseShort(minimum=_SHORTEST)
+    private = Ed25519PrivateKey.generate()
+    body = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode("utf-8")))
+    private_folder(target.parent)
+    made = Identity(name, public_hex(private.public_key()), private)
+    card = {"format": IDENTITY_FORMAT, "name": name, "key": made.key}
+    with replacing(public_card(target), 0o644) as draft:
+        draft.write_text(json.dumps(card, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    with replacing(target, PRIVATE_FILE) as draft:
+        draft.write_bytes(body)
+    return made
+
+
+def load_identity(passphrase: str, path: Place | None = None) -> Identity:
+    """Open a key with its passphrase."""
+    target = Path(path) if path is not None else default_identity()
+    try:
+        body = target.read_bytes()
+        card = json.loads(public_card(target).read_text("utf-8"))
+    except (OSError, ValueError):
+        raise IdentityMissing(path=str(target)) from None
+    try:
+        private = load_pem_private_key(body, passphrase.encode("utf-8"))
+    except (ValueError, TypeError):
+        raise WrongPassphrase(path=str(target)) from None
+    if not isinstance(private, Ed25519PrivateKey):
+        raise IdentityMissing(path=str(target))
+    return Identity(str(card.get("name", "")), public_hex(private.public_key()), private)
+
+
+def read_card(path: Place) -> tuple[str, str]:
+    """Name and public key of the card a person sends."""
+    try:
+        card = json.loads(Path(path).read_text("utf-8"))
+        if card["format"] != IDENTITY_FORMAT:
+            raise KeyError
+        return str(card["name"]), str(card["key"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise IdentityMissing(path=str(path)) from None
+
+
+def public_card(path: Path) -> Path:
+    """The public half of a key, beside it."""
+    return path.with_suffix(".pub.json")
+
+
+def public_hex(key: Ed25519PublicKey) -> str:
+    """A public key as people.toml holds it."""
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+
+
+def is_signed(document: dict[str, Any], signature: str, key: str) -> bool:
+    """Whether the signature is this key's over this document."""
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), canonical(document))
+    except (ValueError, InvalidSignature):
+        return False
+    return True
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be a public key."""
+    try:
+        return len(bytes.fromhex(text)) == _KEY_BYTES
+    except ValueError:
+        return False
+
+
+def canonical(document: dict[str, Any]) -> bytes:
+    """A document's bytes as they are signed: sorted keys, no blanks, UTF-8."""
+    return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8")
+
+
+__all__ = [
+    "IDENTITY_FORMAT", "Identity", "canonical", "default_identity", "is_key", "is_signed",
+    "load_identity", "new_identity", "public_card", "public_hex", "read_card",
+]  # fmt: skip

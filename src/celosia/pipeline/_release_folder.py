@@ -1,0 +1,143 @@
+"""The release folder as it lies on a disk: which files belong to it, what its manifest and signatures say.
+
+Knows names, digests and JSON. Ignores what the data say. A manifest is read strictly: its bytes must be those that its
+content makes, so that nothing can hide in it unsigned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from celosia import messages
+from celosia.data.files import reading_from
+from celosia.errors import NotARelease, ReleaseDamaged, UnknownFormat
+from celosia.model.people import APPROVAL_FORMAT, Approval, approval_from
+from celosia.model.releases import Manifest, manifest_from
+from celosia.model.verification import PUBLICATION_FORMAT, Publication
+
+MANIFEST, PUBLICATION, SIGNATURES = "manifest.json", "publication.json", "signatures"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A release as it was found."""
+
+    folder: Path
+    manifest: Manifest
+    changed: tuple[str, ...]  # files whose digest is not the manifest's
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    signatures: tuple[Approval | None, ...]  # one per file; None where it cannot be read
+    publication: Publication | None
+
+    @property
+    def approvals(self) -> tuple[Approval, ...]:
+        """The approvals that the manifest carries."""
+        return tuple(approval_from(one) for one in self.manifest.approvals)
+
+
+def releases_of(project: Path) -> Path:
+    """Where a project keeps its releases."""
+    return project / "releases"
+
+
+def release_folder(project: Path, release: Path) -> Path:
+    """A release by its path, or by its name in the project."""
+    named = releases_of(project) / release.name
+    return release if (release / MANIFEST).is_file() else named
+
+
+def manifest_text(manifest: Manifest) -> str:
+    """The manifest's only spelling."""
+    return json.dumps(manifest.as_dict(), ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
+def read_release(folder: Path) -> Held:
+    """A release folder; a manifest that cannot be read is refused, everything else is told."""
+    manifest = _manifest(folder)
+    found = _digests(folder)
+    listed = manifest.files
+    return Held(
+        folder=folder,
+        manifest=manifest,
+        changed=tuple(sorted(name for name in listed if name in found and found[name] != listed[name])),
+        added=tuple(sorted(set(found) - set(listed))),
+        removed=tuple(sorted(set(listed) - set(found))),
+        signatures=tuple(_signature(path) for path in _signature_files(folder)),
+        publication=read_publication(folder),
+    )
+
+
+def listed_files(folder: Path) -> dict[str, str]:
+    """Every file that a manifest answers for, with its digest."""
+    return dict(sorted(_digests(folder).items()))
+
+
+def read_publication(folder: Path) -> Publication | None:
+    """The publication entry of a release, where it has one."""
+    path = folder / PUBLICATION
+    if not path.is_file():
+        return None
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        if document["format"] != PUBLICATION_FORMAT:
+            raise KeyError
+        return Publication(**{name: str(document[name]) for name in Publication.__slots__})
+    except (ValueError, KeyError, TypeError):
+        raise ReleaseDamaged(path=str(folder), reason=PUBLICATION) from None
+
+
+def _manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise NotARelease(path=str(folder))
+    try:
+        text = path.read_text("utf-8")
+        document: Any = json.loads(text)
+        manifest = manifest_from(document, str(path))
+        [approval_from(one) for one in manifest.approvals]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ReleaseDamaged(path=str(folder), reason=MANIFEST) from None
+    except UnknownFormat:
+        raise
+    if manifest_text(manifest) != text:
+        raise ReleaseDamaged(path=str(folder), reason=messages.text("release.spelling"))
+    return manifest
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Digest of every file but the manifest, the publication entry and the signatures; a link is no file."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        own = name in (MANIFEST, PUBLICATION) or (path.parent == folder / SIGNATURES and path.suffix == ".json")
+        if path.is_symlink():
+            found[name] = "link"
+        elif path.is_file() and not own:
+            found[name] = _digest(path)
+    return found
+
+
+def _digest(path: Path) -> str:
+    with reading_from(path), path.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+
+
+def _signature_files(folder: Path) -> list[Path]:
+    home = folder / SIGNATURES
+    return sorted(path for path in home.glob("*.json") if path.is_file() and not path.is_symlink())
+
+
+def _signature(path: Path) -> Approval | None:
+    try:
+        document: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+        if document["format"] != APPROVAL_FORMAT:
+            return None
+        return approval_from(document)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

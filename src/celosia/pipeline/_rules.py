@@ -1,0 +1,397 @@
+"""The rules of the protocols, judged: one registry from a measure's id to its function.
+
+Knows what each measure looks at. Ignores where it comes from (`_rule_context`) and what the norms say (`protocols`).
+A measure gives whether the rule holds and the figures behind it; what it cannot measure has failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from celosia.model.protocols import Rule
+from celosia.model.rules import RuleReport, RuleResult
+from celosia.model.variables import MelLabel, Role, Scale, Treatment, Variable
+from celosia.model.verdict import State, Verdict
+from celosia.pipeline._call import Place
+from celosia.pipeline._plan import read_plan
+from celosia.pipeline._project import open_project, read_toml
+from celosia.pipeline._rule_context import RuleContext, context_of, origins, read_check
+from celosia.pipeline._rule_figures import ScenarioFigure
+from celosia.protocols import MEASURES, Stage, combined, k_level, measured_text
+
+Asked = Mapping[str, Any]
+Found = tuple[bool, dict[str, Any]] | None  # whether it holds and the figures; None: not measurable
+Judge = Callable[[RuleContext, Asked], Found]
+
+
+def rules_of(folder: Place) -> tuple[Rule, ...]:
+    """Every rule of the project's protocols, with what its celosia.toml overrides."""
+    project = open_project(folder)
+    document = read_toml(project.folder / "celosia.toml")
+    return combined(project.config.protocols, document.get("overrides", {}))
+
+
+def judge_rules(context: RuleContext, rules: Sequence[Rule], stage: str) -> RuleReport:
+    """The rules that can be answered at a stage, each judged on what the context holds."""
+    moment = Stage[stage.upper()]
+    due = [rule for rule in rules if _due(rule, moment)]
+    digest = context.check.digest if context.check else ""
+    return RuleReport(digest, tuple(_judged(context, rule) for rule in due))
+
+
+def judge_project(folder: Place, stage: str, **parts: Any) -> RuleReport:
+    """The rules of a project on its present candidate, measured again; `parts` are what only the caller has."""
+    project = open_project(folder)
+    candidate = project.folder / "private" / "candidate"
+    check = read_check(candidate)
+    context = context_of(project, read_plan(project.folder), check, candidate)
+    return judge_rules(replace(context, **parts), rules_of(folder), stage)
+
+
+def failing_text(report: RuleReport) -> str:
+    """The rules that stop a release, each with its protocol and what was measured."""
+    return "; ".join(f"{one.protocol} · {one.rule}: {measured_text(one)}" for one in report.failing)
+
+
+def _due(rule: Rule, stage: Stage) -> bool:
+    since = MEASURES[rule.measure].since
+    return since is stage if Stage.STATISTICS in (since, stage) else since <= stage
+
+
+def _judged(context: RuleContext, rule: Rule) -> RuleResult:
+    found = JUDGES[rule.measure](context, rule.asked)
+    state = State.NOT_MEASURABLE if found is None else State.HOLDS if found[0] else State.FAILS
+    return RuleResult(
+        protocol=rule.protocol,
+        rule=rule.id,
+        section=rule.section,
+        needs=rule.needs,
+        severity=rule.severity,
+        state=state,
+        asked={key: list(value) if isinstance(value, tuple) else value for key, value in rule.asked.items()},
+        measured={} if found is None else found[1],
+        overridden=rule.overridden,
+    )
+
+
+def _none_of(columns: Sequence[str]) -> Found:
+    return not columns, {"columns": list(columns)}
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def _k(context: RuleContext, asked: Asked) -> Found:
+    """The smallest class in persons where they are known, else in rows; without classes, the fully masked group."""
+    check = context.check
+    if check is None:
+        return None
+    persons = check.k_persons is not None
+    k = check.k_persons if persons else check.k
+    k = check.suppressed_rows if k is None else k
+    below = [v.failing_classes for v in check.verdicts if v.rule == "k" and v.asked.get("k") == asked["k"]]
+    figures = {"k": k, "unit": "persons" if persons else "rows", "level": k_level(k)}
+    return k >= asked["k"], {**figures, "failing_classes": below[0] if below else 0 if k >= asked["k"] else None}
+
+
+def _l(context: RuleContext, asked: Asked) -> Found:
+    """Each published sensitive attribute, by its own verdict: enough distinct values, or masked (X4)."""
+    if context.check is None or context.plan is None:
+        return None
+    sensitive = [name for name in context.plan.policy["sensitive"] if name in context.plan.published]
+    judged = {name: _verdicts_on(context.check.verdicts, name, asked["l"]) for name in sensitive}
+    if not all(judged.values()):
+        return None
+    failing = {n: max(v.failing_classes for v in found) for n, found in judged.items() if _any_fails(found)}
+    masked = {name: rows for name, rows in context.plan.masked_sensitive.items() if rows}
+    return not failing, {"variables": sensitive, "failing": failing, "masked": masked}
+
+
+def _verdicts_on(verdicts: Sequence[Verdict], variable: str, least: int) -> list[Verdict]:
+    """Verdicts on persons that ask at least so many distinct values of a variable."""
+    return [
+        v for v in verdicts
+        if v.rule == "distinct_l" and v.asked.get("variable") == variable and v.asked.get("unit") != "rows"
+        if v.asked.get("l", 0) >= least
+    ]  # fmt: skip
+
+
+def _any_fails(verdicts: Sequence[Verdict]) -> bool:
+    return any(v.state is not State.HOLDS for v in verdicts)
+
+
+def _identifiers(context: RuleContext, asked: Asked) -> Found:
+    if context.figures is None:
+        return None
+    declared = [v.name for v in context.published or () if v.role == Role.IDENTIFIER]
+    return _not_allowed([*declared, *context.figures.identifiers], asked)
+
+
+def _free_text(context: RuleContext, asked: Asked) -> Found:
+    if context.figures is None:
+        return None
+    declared = [v.name for v in context.published or () if v.scale == Scale.FREE_TEXT]
+    return _not_allowed([*declared, *context.figures.free_text], asked)
+
+
+def _not_allowed(columns: Sequence[str], asked: Asked) -> Found:
+    return _none_of([name for name in dict.fromkeys(columns) if name not in asked["allowed"]])
+
+
+def _columns(context: RuleContext, asked: Asked) -> Found:
+    verdict = _verdict(context, "columns")
+    if verdict is None:
+        return None
+    return verdict.state is State.HOLDS, {"columns": verdict.measured, "wrong": verdict.failing_classes}
+
+
+def _observations(context: RuleContext, asked: Asked) -> Found:
+    if context.check is None or context.source_rows is None:
+        return None
+    figures = {"rows": context.check.rows, "source": context.source_rows}
+    return context.check.rows == context.source_rows, figures
+
+
+def _verdict(context: RuleContext, name: str) -> Verdict | None:
+    verdicts = context.check.verdicts if context.check else ()
+    return next((verdict for verdict in verdicts if verdict.rule == name), None)
+
+
+def _risk_index(context: RuleContext, asked: Asked) -> Found:
+    """Every scenario under its own criterion where that is stricter, else under the norm's (A17)."""
+    if context.figures is None or not context.figures.scenarios:
+        return None
+    common = Fraction(asked["threshold"])
+    risky = [(one, one.at_risk(min(common, one.threshold))) for one in context.figures.scenarios]
+    failing = [" × ".join(one.variables) for one, units in risky if units]
+    figures = {
+        "checked": len(risky),
+        "smallest": _smallest(context.figures.scenarios),
+        "at_risk": max(units for _, units in risky),
+        "failing": failing,
+        "scenarios": [
+            {"variables": list(one.variables), "threshold": str(min(common, one.threshold)), "smallest": one.smallest,
+             "at_risk": units}
+            for one, units in risky
+        ],
+    }  # fmt: skip
+    return not failing, figures
+
+
+def _smallest(scenarios: Sequence[ScenarioFigure]) -> int | None:
+    return min((one.smallest for one in scenarios if one.smallest is not None), default=None)
+
+
+def _residual_risk(context: RuleContext, asked: Asked) -> Found:
+    """The largest RI that is left; where nothing is shown, one among all. It is never nothing (A31)."""
+    figures = context.figures
+    if figures is None or not figures.scenarios:
+        return None
+    size = _smallest(figures.scenarios) or figures.rows
+    return size > 0, {"smallest": size, "risk": f"{1 / size:.4f}" if size else None}
+
+
+def _geography(context: RuleContext, asked: Asked) -> Found:
+    """Published geographic variables whose smallest category has no more units than the minimum (P07)."""
+    if context.figures is None or context.published is None:
+        return None
+    small = {name: least for name, least in context.figures.areas.items() if least is None or least <= asked["units"]}
+    failing = {name: least or 0 for name, least in small.items() if name not in asked["allowed"]}
+    return not failing, {"failing": failing, "unit": context.figures.unit}
+
+
+# --- dictionary, plan and request -----------------------------------------------------------------
+
+
+def _missing_in(lines: Sequence[Variable] | None, lacks: Callable[[Variable], bool]) -> Found:
+    return None if lines is None else _none_of([line.name for line in lines if lacks(line)])
+
+
+def _roles(context: RuleContext, asked: Asked) -> Found:
+    return _missing_in(context.variables, lambda line: line.role is None)
+
+
+def _purposes(context: RuleContext, asked: Asked) -> Found:
+    return _missing_in(context.published, lambda line: not line.purpose.strip())
+
+
+def _dictionary(context: RuleContext, asked: Asked) -> Found:
+    return _missing_in(context.published, lambda line: not line.label.strip())
+
+
+def _labels(context: RuleContext, asked: Asked) -> Found:
+    return _missing_in(context.variables, lambda line: line.mel_label is None or line.treatment is None)
+
+
+def _direct_labels(context: RuleContext, asked: Asked) -> Found:
+    return _missing_in(context.published, lambda line: line.mel_label == MelLabel.DIRECT)
+
+
+def _kept_variables(context: RuleContext, asked: Asked) -> Found:
+    """Exactly what the annotated dictionary leaves in the base (P11)."""
+    if context.variables is None or context.plan is None:
+        return None
+    stays = [v.name for v in context.variables if v.treatment not in (None, Treatment.REMOVE)]
+    leaving = set(origins(context.plan).values())
+    absent, extra = [n for n in stays if n not in leaving], sorted(leaving - set(stays))
+    return not absent and not extra, {"absent": absent, "extra": extra}
+
+
+def _pseudonyms(context: RuleContext, asked: Asked) -> Found:
+    if context.plan is None or context.keys is None:
+        return None
+    steps = sum(step.get("technique") == "pseudonymise" for step in context.plan.steps)
+    return not steps and not context.keys, {"steps": steps, "keys": len(context.keys)}
+
+
+def _microaggregation(context: RuleContext, asked: Asked) -> Found:
+    """The size asked of every microaggregation; the technique's own least where a step names none."""
+    if context.plan is None:
+        return None
+    used = [step for step in context.plan.steps if step.get("technique") == "microaggregate"]
+    sizes = [int(step.get("size", asked["size"])) for step in used]
+    return all(size >= asked["size"] for size in sizes), {"smallest": min(sizes, default=None)}
+
+
+def _limited_variables(context: RuleContext, asked: Asked) -> Found:
+    if context.request is None or context.plan is None:
+        return None
+    limited = set(context.request.limited)
+    return _none_of([name for name, old in origins(context.plan).items() if {name, old} & limited])
+
+
+def _request_items(context: RuleContext, asked: Asked) -> Found:
+    """Items that nobody answered; `no` is an answer."""
+    if context.request is None:
+        return None
+    missing = [key for key in asked["items"] if context.request.item(key) in (None, "", (), [])]
+    return not missing, {"missing": missing}
+
+
+def _publication_items(context: RuleContext, asked: Asked) -> Found:
+    if context.publication is None:
+        return None
+    missing = [key for key in asked["items"] if not context.publication.get(key)]
+    return not missing, {"missing": missing}
+
+
+def _properties(context: RuleContext, asked: Asked) -> Found:
+    """Every property chosen in the request, as the closing evaluation found it; none chosen shows nothing."""
+    if not context.closing:
+        return None
+    failing = [name for name, kept in context.closing.items() if not kept]
+    return not failing, {"checked": len(context.closing), "failing": failing}
+
+
+def _contrast(context: RuleContext, asked: Asked) -> Found:
+    if context.contrast is None:
+        return None
+    differing = [name for name, equal in context.contrast.items() if not equal]
+    enough = len(context.contrast) >= asked["variables"]
+    return enough and not differing, {"variables": len(context.contrast), "differing": differing}
+
+
+def _delivery(context: RuleContext, asked: Asked) -> Found:
+    if context.delivery is None:
+        return None
+    return len(context.delivery) == asked["files"], {"files": len(context.delivery)}
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+def _approved(what: str) -> Judge:
+    def judge(context: RuleContext, asked: Asked) -> Found:
+        if context.approvals is None:
+            return None
+        names = [one.name for one in context.approvals.get(what, ()) if one.role in asked["roles"]]
+        return bool(names), {"names": list(dict.fromkeys(names))}
+
+    return judge
+
+
+def _second_person(context: RuleContext, asked: Asked) -> Found:
+    """A verifier's approval of this candidate, by somebody who is none of those who executed (M31)."""
+    if context.approvals is None or context.people is None:
+        return None
+    signed = [one for approvals in context.approvals.values() for one in approvals if one.role == "executor"]
+    executors = [(one.key, one.name) for one in context.people if "executor" in one.roles]
+    executors += [(one.key, one.name) for one in signed]
+    if not executors:
+        return None
+    own = {key for key, _ in executors} | {name.casefold() for _, name in executors}
+    verified = [one for one in context.approvals.get("candidate", ()) if one.role == "verifier"]
+    names = [one.name for one in verified if not {one.key, one.name.casefold()} & own]
+    return bool(names), {"names": names}
+
+
+def _signatures(context: RuleContext, asked: Asked) -> Found:
+    """One signature per role, and no two roles by the same hand."""
+    if context.signatures is None:
+        return None
+    by_role = {one.role: one for one in context.signatures}
+    missing = [role for role in asked["roles"] if role not in by_role]
+    executor, verifier = by_role.get("executor"), by_role.get("verifier")
+    if executor and verifier and (executor.key == verifier.key or executor.name == verifier.name):
+        missing.append("verifier")
+    return not missing, {"missing": missing}
+
+
+def _intruder(context: RuleContext, asked: Asked) -> Found:
+    """Attempts on this very candidate, none of them right."""
+    claims = context.claims
+    if claims is None or context.check is None:
+        return None
+    current = claims.candidate == context.check.digest
+    holds = current and claims.rows >= asked["rows"] and claims.correct <= asked["correct"]
+    return holds, {"rows": claims.rows, "correct": claims.correct, "current": current}
+
+
+def _counted(measure: str) -> Judge:
+    """A measure that the statistics take: how many break the rule."""
+
+    def judge(context: RuleContext, asked: Asked) -> Found:
+        key = "/".join([measure, *(str(asked[part]) for part in MEASURES[measure].demands if part != "cells")])
+        if context.statistics is None or key not in context.statistics:
+            return None
+        return context.statistics[key] <= asked.get("cells", 0), {"found": context.statistics[key]}
+
+    return judge
+
+
+JUDGES: Mapping[str, Judge] = MappingProxyType({
+    "k": _k,
+    "l": _l,
+    "identifiers": _identifiers,
+    "free_text": _free_text,
+    "columns": _columns,
+    "roles": _roles,
+    "purposes": _purposes,
+    "pseudonyms": _pseudonyms,
+    "limited_variables": _limited_variables,
+    "microaggregation": _microaggregation,
+    "risk_index": _risk_index,
+    "residual_risk": _residual_risk,
+    "labels": _labels,
+    "geography": _geography,
+    "direct_labels": _direct_labels,
+    "kept_variables": _kept_variables,
+    "observations": _observations,
+    "request_items": _request_items,
+    "dictionary": _dictionary,
+    "properties": _properties,
+    "contrast": _contrast,
+    "intruder": _intruder,
+    "dictionary_approval": _approved("dictionary"),
+    "plan_approval": _approved("plan"),
+    "residual_approval": _approved("residual"),
+    "second_person": _second_person,
+    "signatures": _signatures,
+    "publication_items": _publication_items,
+    "delivery": _delivery,
+    **{name: _counted(name) for name in MEASURES if name.startswith("stats_")},
+})  # fmt: skip
