@@ -10,19 +10,54 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import celosia.treatments as treatments
-    from celosia.pipeline import evaluate, init, make_plan, measure, profile, run_plan, suggest
+    from celosia.pipeline import (
+        apply_steps,
+        evaluate,
+        geography_rule,
+        init,
+        make_plan,
+        measure,
+        people_risk,
+        profile,
+        rare_values,
+        run_plan,
+        scenario_risk,
+        special_uniques,
+        suggest,
+    )
 
 _HOMES = {
+    "apply_steps": "celosia.pipeline",
     "evaluate": "celosia.pipeline",
+    "geography_rule": "celosia.pipeline",
     "init": "celosia.pipeline",
     "make_plan": "celosia.pipeline",
     "measure": "celosia.pipeline",
+    "people_risk": "celosia.pipeline",
     "profile": "celosia.pipeline",
+    "rare_values": "celosia.pipeline",
     "run_plan": "celosia.pipeline",
+    "scenario_risk": "celosia.pipeline",
+    "special_uniques": "celosia.pipeline",
     "suggest": "celosia.pipeline",
 }
 
-__all__ = ["evaluate", "init", "make_plan", "measure", "profile", "run_plan", "suggest", "treatments"]
+__all__ = [
+    "apply_steps",
+    "evaluate",
+    "geography_rule",
+    "init",
+    "make_plan",
+    "measure",
+    "people_risk",
+    "profile",
+    "rare_values",
+    "run_plan",
+    "scenario_risk",
+    "special_uniques",
+    "suggest",
+    "treatments",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -198,7 +198,7 @@ def test_a_file_that_does_not_hold_leaves_no_candidate(folder, monkeypatch):
 
     make_plan(folder, now=NOW)
 
-    def leaking(batches, names, path):
+    def leaking(batches, names, path, **_):
         path.write_text(",".join(names) + "\n" + "1,2,05302,4,A00\n", "utf-8")
         list(batches)
 

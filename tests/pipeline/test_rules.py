@@ -83,7 +83,8 @@ GOOD = RuleContext(
 )  # fmt: skip
 ASKED = {
     "k": {"k": 2}, "l": {"l": 2}, "identifiers": {"allowed": ()}, "free_text": {"allowed": ()},
-    "microaggregation": {"size": 3}, "risk_index": {"threshold": "0.3"}, "geography": {"units": 50, "allowed": ()},
+    "labels": {"allowed": ()}, "microaggregation": {"size": 3},
+    "risk_index": {"threshold": "0.3"}, "geography": {"units": 50, "allowed": ()},
     "dictionary_approval": {"roles": ("lead",)}, "plan_approval": {"roles": ("head",)},
     "residual_approval": {"roles": ("lead", "delegate")}, "request_items": {"items": ("use", "legal.protected_by_law")},
     "contrast": {"variables": 4}, "intruder": {"rows": 1, "correct": 0},
@@ -267,6 +268,13 @@ def test_free_text_that_a_step_turned_into_categories_is_text_no_more():
     assert published_variables([text], plan(published=("EDAD",)))[0].scale is Scale.FREE_TEXT
 
 
+@pytest.mark.requirement("P02", "P06", "P09")
+def test_what_is_labelled_other_stays_unless_an_exception_says_why_not():
+    gone = replace(GOOD, variables=(replace(AGE, treatment=Treatment.REMOVE), RUN))
+    assert judged("labels", gone) == (False, {"columns": ["EDAD"]})
+    assert judged("labels", gone, allowed=("EDAD",))[0] is True
+
+
 @pytest.mark.requirement("P07", "P08")
 @pytest.mark.parametrize(("smallest", "holds"), [(51, True), (50, False), (None, False)])
 def test_fifty_units_are_not_more_than_fifty(smallest, holds):
@@ -297,14 +305,19 @@ def test_the_intruder_must_have_tried_this_very_candidate():
 HEADER = "target,source_used,claim,confidence,correct,minutes,note"
 
 
+def _told(folder):
+    found = read_claims(folder)
+    return found.candidate, found.rows, found.correct
+
+
 @pytest.mark.requirement("M29")
 def test_claims_are_read_with_their_candidate(tmp_path):
     assert read_claims(tmp_path) is None
     lines = ["celosia/claims/1", "candidate,sha256:abc", HEADER, "1,prensa,nadie,baja,no,30,", "2,web,x,alta,sí,10,"]
     (tmp_path / "claims.csv").write_text("\n".join(lines), "utf-8")
-    assert read_claims(tmp_path) == Claims("sha256:abc", 2, 1)
+    assert _told(tmp_path) == ("sha256:abc", 2, 1)
     (tmp_path / "claims.csv").write_text("\n".join(lines).replace(",", ";"), "utf-8")
-    assert read_claims(tmp_path) == Claims("sha256:abc", 2, 1)
+    assert _told(tmp_path) == ("sha256:abc", 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -336,6 +349,9 @@ def publish(folder: Path, **changes) -> None:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
     raw = write_discharges(tmp_path_factory.mktemp("raw") / "egresos.csv", 2_000, 3)
+    lines = raw.read_text("latin-1").splitlines()
+    mails = ["X1", *(f"p{number % 37}@correo.cl" for number in range(len(lines) - 1))]  # shared: they follow nobody
+    raw.write_text("\n".join(f"{line};{mail}" for line, mail in zip(lines, mails, strict=True)), "latin-1")
     return init(str(raw), tmp_path_factory.mktemp("projects") / "egresos", ("minsal",), now=NOW).project.folder
 
 
@@ -362,15 +378,15 @@ def test_run_judges_the_rules_on_the_written_file_and_keeps_them_beside_it(folde
 
 @pytest.mark.requirement("M04", "M12")
 def test_an_identifier_known_by_its_values_stops_the_candidate_whatever_the_dictionary_says(folder):
-    publish(folder, SEXO={}, DIAG1={}, CORREO={"role": Role.PLAIN, "treatment": Treatment.KEEP})
+    publish(folder, SEXO={}, DIAG1={}, X1={"role": Role.PLAIN, "treatment": Treatment.KEEP})
     make_plan(folder, now=NOW)
     with pytest.raises(CandidateFails) as refused:
         run_plan(folder, now=NOW)
     assert "identifiers" in str(refused.value)
-    assert "CORREO" in str(refused.value)
+    assert "X1" in str(refused.value)
     assert "@" not in str(refused.value)
     assert not (folder / "private" / "candidate").exists()
-    _write(folder, '[overrides.minsal.identifiers]\nasked = {allowed = ["CORREO"]}\nreason = "correos inventados"')
+    _write(folder, '[overrides.minsal.identifiers]\nasked = {allowed = ["X1"]}\nreason = "correos inventados"')
     ran = run_plan(folder, now=NOW)
     assert [one.overridden for one in ran.rules.results if one.rule == "identifiers"] == ["correos inventados"]
 

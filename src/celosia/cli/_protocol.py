@@ -9,10 +9,12 @@ import click
 from celosia import messages
 from celosia.cli._shell import argument, group, json_option, verb
 from celosia.cli._show import print_json, print_table, say
+from celosia.model.protocols import Severity
+from celosia.model.verdict import State
 
 if TYPE_CHECKING:
     from celosia.model.protocols import Protocol
-    from celosia.model.rules import RuleReport
+    from celosia.model.rules import RuleReport, RuleResult
 
 
 def command() -> click.Command:
@@ -68,7 +70,7 @@ def show_rules(report: RuleReport) -> None:
             one.section,
             asked_text(one) + (" *" if one.overridden else ""),
             measured_text(one),
-            messages.text(f"plan.state_words.{one.state}"),
+            _state(one),
         ]
         for one in report.results
     ]
@@ -77,6 +79,13 @@ def show_rules(report: RuleReport) -> None:
     for one in report.results:
         if one.overridden:
             say("protocols.overridden", rule=one.rule, protocol=one.protocol, reason=one.overridden)
+
+
+def _state(result: RuleResult) -> str:
+    """The result in a word; advice that does not hold says that it is advice."""
+    word = messages.text(f"plan.state_words.{result.state}")
+    advice = result.severity is Severity.SHOULD and result.state not in (State.HOLDS, State.ATTESTED)
+    return f"{word} ({messages.text('protocols.severity.should')})" if advice else word
 
 
 def _told(protocol: Protocol) -> dict[str, object]:

@@ -117,9 +117,11 @@ class Document:
     mark: str = ""  # printed at the foot of every page: internal, draft
 
 
-def table_of(header: Sequence[str], rows: Sequence[Sequence[Cell]], widths: Sequence[float] = ()) -> Table:
+def table_of(
+    header: Sequence[str], rows: Sequence[Sequence[Cell]], widths: Sequence[float] = (), right: Sequence[int] = ()
+) -> Table:
     """A table from lists."""
-    return Table(tuple(header), tuple(tuple(row) for row in rows), tuple(widths))
+    return Table(tuple(header), tuple(tuple(row) for row in rows), tuple(widths), tuple(right))
 
 
 def kind_of(block: Block) -> str:
@@ -140,4 +142,4 @@ def printable(part: _Any) -> _Any:
         found = tuple(printable(one) for one in part)
     elif is_dataclass(part) and not isinstance(part, type):
         found = type(part)(**{one.name: printable(getattr(part, one.name)) for one in fields(part)})
-    return found  # type: ignore[no-any-return]
+    return found

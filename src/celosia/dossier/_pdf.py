@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from celosia import messages
 from celosia.dossier._document import Block, Document, Signatures, Table, kind_of, printable
@@ -79,12 +79,13 @@ def _whole(now: datetime) -> int:
     return int(now.astimezone(UTC).timestamp())
 
 
-def _compiled(source: bytes, inputs: dict[str, str], when: int, form: str, ppi: float | None = None) -> Any:
+def _compiled(
+    source: bytes, inputs: dict[str, str], when: int, form: Literal["pdf", "png"], ppi: float | None = None
+) -> Any:
     import typst  # loaded when a document is made: it is large
 
     try:
-        return typst.compile(
-            source, format=form, sys_inputs=inputs, timestamp=when, ignore_system_fonts=True, font_paths=[], ppi=ppi
-        )
+        compiler = typst.Compiler(source, ignore_system_fonts=True, sys_inputs=inputs)
+        return compiler.compile(format=form, timestamp=when, ppi=ppi)
     except RuntimeError:  # typst quotes the document
         raise InternalFault(where=_LAYOUT.name) from None

@@ -11,6 +11,30 @@ class IdentityMissing(BadInput):
     fields = ("path",)
 
 
+class IdentityInsideProject(WrongUse):
+    """A private key would lie inside a project folder."""
+
+    fields = ("path",)
+
+
+class NameNeeded(WrongUse):
+    """A person has no name."""
+
+    fields = ()
+
+
+class PassphraseNeeded(WrongUse):
+    """Nobody can be asked for the passphrase."""
+
+    fields = ()
+
+
+class PassphrasesDiffer(WrongUse):
+    """The passphrase was typed differently the second time."""
+
+    fields = ()
+
+
 class PassphraseShort(WrongUse):
     """A passphrase must be longer."""
 

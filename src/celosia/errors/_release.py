@@ -51,7 +51,3 @@ class PeriodUnclear(WrongUse):
     """An update period cannot be read."""
 
     fields = ("given",)
-
-
-class PassphraseNeeded(WrongUse):
-    """A key is to be opened and nobody gave its passphrase."""

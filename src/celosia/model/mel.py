@@ -131,7 +131,9 @@ class ContrastReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The contrast as its versioned JSON; frequencies are shown in the document of the house alone."""
-        lines = [{**asdict(line), "statistics": {k: list(v) for k, v in line.statistics.items()}} for line in self.lines]
+        lines = [
+            {**asdict(line), "statistics": {k: list(v) for k, v in line.statistics.items()}} for line in self.lines
+        ]
         return {
             "format": CONTRAST_FORMAT,
             "rows": {"before": self.rows_before, "after": self.rows_after},

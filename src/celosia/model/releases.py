@@ -37,6 +37,7 @@ class Manifest:
     overrides: tuple[Mapping[str, Any], ...] = ()
     people: tuple[Mapping[str, Any], ...] = ()  # Person.as_dict()
     approvals: tuple[Mapping[str, Any], ...] = ()  # Approval.as_dict()
+    covered: Mapping[str, str] = field(default_factory=lambda: _NONE)  # what was approved -> the digest approvals sign
     journal: str = ""  # digest of the journal's last line
     about: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # title, period, contact, licence, next review
 

@@ -75,7 +75,8 @@ def ground_of(
     judged = dict.fromkeys([*policy.sensitive, *[c.variable for c in criteria if c.variable]])
     quasi = table.tuples(policy.quasi, person)
     sensitive = {name: table.tuples((*policy.quasi, name), person) for name in judged}
-    followers = find_followers(table, leaving, policy)
+    # Without a criterion nothing is hidden, so there is nothing that another column could give away.
+    followers = find_followers(table, leaving, policy) if criteria else {}
     beside = {name for name, leaders in followers.items() if set(leaders) & set(policy.quasi)}
     trees = [c.variable for c in criteria if c.as_dict().get("distance") == "hierarchical"]
     by_name = {variable.name: variable for variable in variables}

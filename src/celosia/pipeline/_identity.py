@@ -1,14 +1,17 @@
-"""A person's key pair: Ed25519, kept outside every project, its private half encrypted with a passphrase."""
+"""A person's key pair: Ed25519, kept outside every project, its private half encrypted with a passphrase.
+
+Knows keys, cards and signatures. Ignores what is signed. A key inside a project would travel with every copy of it.
+"""
 
 from __future__ import annotations
 
 import json
-import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -19,12 +22,20 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing
-from celosia.errors import AlreadyExists, IdentityMissing, PassphraseShort, WrongPassphrase
+from celosia.errors import (
+    AlreadyExists,
+    IdentityInsideProject,
+    IdentityMissing,
+    NameNeeded,
+    PassphraseShort,
+    WrongPassphrase,
+)
+from celosia.pipeline._author import card_of, identity_path
 from celosia.pipeline._call import Place
 
 IDENTITY_FORMAT = "celosia/identity/1"
 _SHORTEST = 8
-_KEY_BYTES = 32
+_KEY = re.compile(r"[0-9a-f]{64}")  # one spelling for one key: blanks and capitals would make it look like two
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +53,24 @@ class Identity:
 
 def default_identity() -> Path:
     """Where a person's key lives unless they say otherwise."""
-    asked = os.environ.get("CELOSIA_IDENTITY")
-    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(asked) if asked else Path(base) / "celosia" / "identity.key"
+    return identity_path()
 
 
 def new_identity(name: str, passphrase: str, path: Place | None = None) -> Identity:
     """Make a key pair; the public half is written beside it, to be sent to whoever keeps the project."""
     target = Path(path) if path is not None else default_identity()
+    name = " ".join(name.split())
+    if not name:
+        raise NameNeeded()
     if target.exists():
         raise AlreadyExists(path=str(target))
+    _refuse_project(target)
     if len(passphrase) < _SHORTEST:
         raise PassphraseShort(minimum=_SHORTEST)
     private = Ed25519PrivateKey.generate()
     body = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode("utf-8")))
-    private_folder(target.parent)
+    if not target.parent.exists():  # a folder that stands keeps its mode: it may be shared, and is not ours
+        private_folder(target.parent)
     made = Identity(name, public_hex(private.public_key()), private)
     card = {"format": IDENTITY_FORMAT, "name": name, "key": made.key}
     with replacing(public_card(target), 0o644) as draft:
@@ -71,16 +85,16 @@ def load_identity(passphrase: str, path: Place | None = None) -> Identity:
     target = Path(path) if path is not None else default_identity()
     try:
         body = target.read_bytes()
-        card = json.loads(public_card(target).read_text("utf-8"))
-    except (OSError, ValueError):
+        name, _ = read_card(public_card(target))
+    except OSError:
         raise IdentityMissing(path=str(target)) from None
     try:
         private = load_pem_private_key(body, passphrase.encode("utf-8"))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, UnsupportedAlgorithm):
         raise WrongPassphrase(path=str(target)) from None
     if not isinstance(private, Ed25519PrivateKey):
         raise IdentityMissing(path=str(target))
-    return Identity(str(card.get("name", "")), public_hex(private.public_key()), private)
+    return Identity(name, public_hex(private.public_key()), private)
 
 
 def read_card(path: Place) -> tuple[str, str]:
@@ -96,7 +110,7 @@ def read_card(path: Place) -> tuple[str, str]:
 
 def public_card(path: Path) -> Path:
     """The public half of a key, beside it."""
-    return path.with_suffix(".pub.json")
+    return card_of(path)
 
 
 def public_hex(key: Ed25519PublicKey) -> str:
@@ -114,11 +128,13 @@ def is_signed(document: dict[str, Any], signature: str, key: str) -> bool:
 
 
 def is_key(text: str) -> bool:
-    """Whether a text can be a public key."""
-    try:
-        return len(bytes.fromhex(text)) == _KEY_BYTES
-    except ValueError:
-        return False
+    """Whether a text is a public key in its one spelling: 64 lower-case hexadecimal digits."""
+    return _KEY.fullmatch(text) is not None
+
+
+def _refuse_project(target: Path) -> None:
+    if any((folder / "celosia.toml").is_file() for folder in target.absolute().parents):
+        raise IdentityInsideProject(path=str(target))
 
 
 def canonical(document: dict[str, Any]) -> bytes:

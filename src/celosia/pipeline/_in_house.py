@@ -105,13 +105,13 @@ def refuse_changed(found: Judged) -> None:
     """Stop where the file is not the one that the last run of this very plan left and judged."""
     path = str(found.data)
     if recorded_digest(found.candidate) != found.check.digest:
-        raise CandidateChanged(path=path, reason=messages.text("release.changed.file"))
+        raise CandidateChanged(path=path, reason=messages.text("release.reason.file"))
     runs = [entry["facts"] for entry in _journal.entries(found.project.journal_path) if entry["what"] == "run"]
     last: Any = runs[-1] if runs else {}
     if last.get("candidate") != found.check.digest or last.get("plan") != found.plan.digest:
-        raise CandidateChanged(path=path, reason=messages.text("release.changed.plan"))
+        raise CandidateChanged(path=path, reason=messages.text("release.reason.plan"))
     if not found.check.holds:
-        raise CandidateChanged(path=path, reason=messages.text("release.changed.verdict"))
+        raise CandidateChanged(path=path, reason=messages.text("release.reason.verdict"))
 
 
 def candidate_folder(project: Project) -> Path:
@@ -142,13 +142,13 @@ def _judged_again(project: Project, plan: Plan, found: Opened, ground: Ground, r
                 ground.sensitive_hierarchies, ground.population,
             )  # fmt: skip
         except ValueError:  # Arrow's too: file and order have not the same length; its words may quote cells
-            reason = messages.text("release.changed.order")
+            reason = messages.text("release.reason.order")
             raise CandidateChanged(path=str(candidate / "data.csv"), reason=reason) from None
 
 
 def _refuse_other_persons(order: Path, found: Opened, suppressed: str) -> None:
     """The private order must hold each person as often as the source does, or k in persons is worth nothing."""
-    reason = messages.text("release.changed.order")
+    reason = messages.text("release.reason.order")
     try:
         counted = pc.value_counts(pq.read_table(order).column(0).combine_chunks().cast(pa.large_string()))
     except (OSError, ValueError):

@@ -13,26 +13,27 @@ from datetime import datetime
 from pathlib import Path
 
 from celosia.errors import JournalBroken
+from celosia.pipeline._author import author
 
 FORMAT = "celosia/journal/1"
 _START = "0" * 64
 
 
 def append(path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str = "", why: str = "") -> str:
-    """Add one entry and give its digest."""
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    """Add one entry and give its digest; who is the person at this machine unless the caller knows better."""
+    lines = _lines(path) if path.exists() else []
     entry = {
         "format": FORMAT,
         "number": len(lines) + 1,
         "when": now.isoformat(timespec="seconds"),
-        "who": who,
+        "who": who or author(),
         "what": what,
         "why": why,
         "facts": dict(facts),
         "previous": _digest_of(lines[-1]) if lines else _START,
     }
     line = json.dumps(entry, ensure_ascii=False, sort_keys=True)
-    with path.open("a", encoding="utf-8") as journal:
+    with path.open("a", encoding="utf-8", newline="\n") as journal:
         journal.write(line + "\n")
         journal.flush()
         os.fsync(journal.fileno())
@@ -41,26 +42,32 @@ def append(path: Path, what: str, now: datetime, facts: Mapping[str, object], wh
 
 def head(path: Path) -> str:
     """The digest of the last line; that of an empty journal is all zeros."""
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    lines = _lines(path) if path.exists() else []
     return _digest_of(lines[-1]) if lines else _START
 
 
 def digests(path: Path) -> frozenset[str]:
     """The digest of every line: a release made from this journal names one of them."""
-    return frozenset(_digest_of(line) for line in path.read_text("utf-8").splitlines())
+    return frozenset(_digest_of(line) for line in _lines(path))
 
 
 def entries(path: Path) -> list[dict[str, object]]:
     """All entries, after checking that the chain holds."""
     found: list[dict[str, object]] = []
     previous = _START
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    for number, line in enumerate(_lines(path), start=1):
         entry = _parsed(line)
         if entry is None or entry.get("previous") != previous or entry.get("number") != number:
             raise JournalBroken(path=str(path), line=number)
         previous = _digest_of(line)
         found.append(entry)
     return found
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file; only a line feed ends one, for a reason may hold other separators."""
+    lines = path.read_bytes().decode("utf-8", errors="replace").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 def _parsed(line: str) -> dict[str, object] | None:

@@ -1,15 +1,29 @@
-"""The people of a project and their public keys: `people.toml`."""
+"""The people of a project and their public keys: `people.toml`.
+
+Knows names, roles and keys. Ignores what anybody signed. Two spellings of one name, or of one key, are one person.
+Source: MINSAL, Roles y Responsabilidades 1, Verificación 4; MEL IV.2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 
 from celosia.data.files import replacing
-from celosia.errors import BadPeople, PeopleMissing, PersonRepeats, RolesClash, UnknownFormat, ValueOutOfRange
+from celosia.errors import (
+    BadPeople,
+    NameNeeded,
+    PeopleMissing,
+    PersonRepeats,
+    RolesClash,
+    UnknownFormat,
+    ValueOutOfRange,
+)
 from celosia.model.people import PEOPLE_FORMAT, ROLES, Person
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
@@ -30,12 +44,12 @@ def read_people(folder: Place) -> tuple[Person, ...]:
     document = read_toml(path)
     if document.get("format") != PEOPLE_FORMAT:
         raise UnknownFormat(path=str(path), found=str(document.get("format")), expected=PEOPLE_FORMAT)
+    listed = document.get("people", ())
+    if not isinstance(listed, list):
+        raise BadPeople(path=str(path))
     found: list[Person] = []
-    for one in document.get("people", ()):
-        try:
-            person = Person(str(one["name"]), tuple(one["roles"]), str(one["key"]))
-        except (KeyError, TypeError):
-            raise BadPeople(path=str(path)) from None
+    for one in listed:
+        person = _person(one, str(path))
         _refuse_wrong(person, found)
         found.append(person)
     return tuple(found)
@@ -49,35 +63,59 @@ def person_with(folder: Place, key: str) -> Person:
     raise PeopleMissing(path=str(people_path(folder)))
 
 
-def add_person(folder: Place, name: str, roles: Sequence[str], key: str, *, now: datetime | None = None) -> Person:
-    """Add somebody with their roles and public key."""
-    project = open_project(folder)
+def same_name(one: str, other: str) -> bool:
+    """Whether two spellings are one name: capitals, blanks and ways of writing an accent do not make two people."""
+    return _plain_name(one) == _plain_name(other)
+
+
+def add_person(
+    folder: Place, name: str, roles: Sequence[str], key: str, *, why: str = "", now: datetime | None = None
+) -> Person:
+    """Add somebody with their roles and public key; what people wrote beside the others stays."""
+    project, when = open_project(folder), moment(now)
     known = read_people(project.folder)
-    person = Person(name.strip(), tuple(dict.fromkeys(roles)), key.strip().lower())
+    person = Person(" ".join(name.split()), tuple(dict.fromkeys(roles)), key.strip().lower())
     _refuse_wrong(person, known)
-    document = tomlkit.document()
+    path = people_path(project.folder)
+    document = tomlkit.parse(path.read_text("utf-8-sig")) if path.is_file() else tomlkit.document()
     document["format"] = PEOPLE_FORMAT
-    listed = tomlkit.aot()
-    for one in (*known, person):
-        line = tomlkit.table()
-        line.update(one.as_dict())
-        listed.append(line)
-    document["people"] = listed
-    with replacing(people_path(project.folder), 0o644) as draft:
+    line = tomlkit.table()
+    line.update(person.as_dict() | {"since": when.date().isoformat()})
+    listed = document.get("people")
+    if listed is None:
+        listed = tomlkit.aot()
+        document["people"] = listed
+    listed.append(line)
+    with replacing(path, 0o644) as draft:
         draft.write_text(tomlkit.dumps(document), "utf-8")
-    facts = {"roles": list(person.roles), "key": person.key}
-    _journal.append(project.journal_path, "person-added", moment(now), facts, who=person.name)
+    facts = {"person": person.name, "roles": list(person.roles), "key": person.key}
+    _journal.append(project.journal_path, "person-added", when, facts, why=why)
     return person
 
 
+def _person(one: Any, path: str) -> Person:
+    if not isinstance(one, Mapping) or not isinstance(one.get("roles"), list):
+        raise BadPeople(path=path)
+    name, key = one.get("name"), one.get("key")
+    if not isinstance(name, str) or not isinstance(key, str) or not is_key(key.strip().lower()):
+        raise BadPeople(path=path)
+    return Person(" ".join(name.split()), tuple(str(role) for role in one["roles"]), key.strip().lower())
+
+
 def _refuse_wrong(person: Person, known: Sequence[Person]) -> None:
-    for role in person.roles:
-        if role not in ROLES:
-            raise ValueOutOfRange(parameter="role", given=role, allowed=", ".join(ROLES))
-    if not person.name or not person.roles or not is_key(person.key):
+    if not person.name:
+        raise NameNeeded()
+    if not person.roles or not set(person.roles) <= set(ROLES):
+        given = ", ".join(role for role in person.roles if role not in ROLES)
+        raise ValueOutOfRange(parameter="role", given=given, allowed=", ".join(ROLES))
+    if not is_key(person.key):
         raise ValueOutOfRange(parameter="key", given="", allowed="Ed25519, 64 × 0–9 a–f")
     if {"executor", "verifier"} <= set(person.roles):
         raise RolesClash(name=person.name)  # who did it does not check it (MINSAL Verificación 4)
     for other in known:
-        if other.name.casefold() == person.name.casefold() or other.key == person.key:
+        if same_name(other.name, person.name) or other.key == person.key:
             raise PersonRepeats(name=person.name)
+
+
+def _plain_name(name: str) -> str:
+    return unicodedata.normalize("NFKC", " ".join(name.split()).casefold())

@@ -26,7 +26,7 @@ from celosia.model.requests import Request
 from celosia.model.rules import RuleReport
 from celosia.model.verdict import CheckReport
 from celosia.pipeline import _journal, _steps
-from celosia.pipeline._approve import signature_over, valid_approvals
+from celosia.pipeline._approve import digest_for, signature_over, valid_approvals
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._identity import Identity
 from celosia.pipeline._in_house import Judged, judge_candidate, refuse_changed, rules_on
@@ -92,24 +92,24 @@ def make_release(
     refuse_changed(found)
     project = found.project
     refuse_pseudonyms(project.config.protocols, found.plan.steps, keys_present(project.folder))
-    rules = rules_on(found, "release", **evidence_of(project.folder, found.plan))
+    rules = rules_on(found, "release", **evidence_of(project.folder))
     refuse_failing(rules)
-    if destroy_seed and found.plan.seed == "kept":
-        _steps.destroy_seed(project.folder)  # before anything is in place: a release never says so of a seed that lives
     home = releases_of(project.folder)
     with writing_into(home):
         home.mkdir(mode=_FOLDER, exist_ok=True)
     with scratch_beside(home / "release") as scratch, messages.speaking(project.config.language):
         draft = scratch / "release"
-        manifest = _assembled(draft, found, rules, formats, now)
+        manifest = _assembled(draft, found, rules, formats, now, destroy_seed)
         _settle(draft, now)
+        if manifest.seed == "destroyed":
+            _steps.destroy_seed(project.folder)  # just before the move: no release says so of a seed that lives
         target = _moved(draft, home, now)
     facts = {"release": target.name, "manifest": manifest.digest, "candidate": found.check.digest}
     _journal.append(project.journal_path, "release", now, {**facts, "seed": manifest.seed})
     return Released(target, manifest, rules)
 
 
-def evidence_of(folder: Path, plan: Plan) -> dict[str, Any]:
+def evidence_of(folder: Path) -> dict[str, Any]:
     """What the rules need beyond the candidate: the closing evaluation and the contrast, where a protocol asks them."""
     from celosia.pipeline._rules import rules_of
 
@@ -137,7 +137,9 @@ def refuse_failing(rules: RuleReport) -> None:
 # --- what a release holds -------------------------------------------------------------------------
 
 
-def _assembled(draft: Path, found: Judged, rules: RuleReport, formats: Sequence[str], now: datetime) -> Manifest:
+def _assembled(
+    draft: Path, found: Judged, rules: RuleReport, formats: Sequence[str], now: datetime, destroyed: bool
+) -> Manifest:
     """Everything of a release in a folder of its own, the manifest last."""
     with writing_into(draft):
         for part in (draft, draft / "dossier", draft / "signatures"):
@@ -145,13 +147,13 @@ def _assembled(draft: Path, found: Judged, rules: RuleReport, formats: Sequence[
         shutil.copyfile(found.data, draft / "data.csv")
     with published_file(draft / "data.csv") as published:
         if published.digest != found.check.digest:  # changed between the judgement and the copy
-            raise ReleaseDamaged(path=str(found.data), reason=messages.text("release.changed.file"))
+            raise ReleaseDamaged(path=str(found.data), reason=messages.text("release.reason.file"))
         write_dictionary(found.published, published, draft / "dictionary.csv")
         for wanted in formats:
             write_data(wanted, published, found.published, draft)
         references = references_of(found, published)
     _write_dossier(found.project.folder, draft / "dossier", now)
-    manifest = _manifest(draft, found, rules, references, now)
+    manifest = _manifest(draft, found, rules, references, now, destroyed)
     with writing_into(draft):
         (draft / MANIFEST).write_text(manifest_text(manifest), "utf-8")
     return manifest
@@ -161,12 +163,11 @@ def _write_dossier(folder: Path, target: Path, now: datetime) -> None:
     """The public documents alone; the internal ones stay in private/."""
     from celosia.pipeline._documents import write_documents
 
-    for path in write_documents(folder, "public", now=now):
-        shutil.copyfile(path, target / path.name)
+    write_documents(folder, "public", into=target, now=now)
 
 
 def _manifest(
-    draft: Path, found: Judged, rules: RuleReport, references: Mapping[str, Any], now: datetime
+    draft: Path, found: Judged, rules: RuleReport, references: Mapping[str, Any], now: datetime, destroyed: bool
 ) -> Manifest:
     project, plan, check = found.project, found.plan, found.check
     document = read_toml(project.folder / "celosia.toml")
@@ -186,11 +187,12 @@ def _manifest(
         followers={name: list(leaders) for name, leaders in plan.followers.items()},
         rules=tuple(_plain(result.as_dict()) for result in rules.results),
         references=references,
-        seed=_seed_state(plan, project.folder),
+        seed=plan.seed if plan.seed == "none" else "destroyed" if destroyed else "kept",
         label="" if kept == NONE else kept,
         overrides=_overrides(document.get("overrides", {})),
         people=tuple(person.as_dict() for person in read_people(project.folder) if set(person.roles) != {_OWN}),
         approvals=tuple(one.as_dict() for what in _APPROVED for one in valid_approvals(project.folder, what)),
+        covered={what: digest_for(project.folder, what) for what in ("dictionary", "plan", "candidate")},
         journal=_journal.head(project.journal_path),
         about=_about(project.folder),
     )
@@ -239,12 +241,6 @@ def _without_path(criterion: Mapping[str, Any]) -> dict[str, Any]:
     if "population" in kept:
         kept["population"] = Path(str(kept["population"])).name
     return kept
-
-
-def _seed_state(plan: Plan, folder: Path) -> str:
-    if plan.seed == "none":
-        return "none"
-    return "kept" if (folder / "private" / "seed").is_file() else "destroyed"
 
 
 def _overrides(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:

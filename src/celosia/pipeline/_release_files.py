@@ -12,9 +12,10 @@ import io
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from celosia.data.files import scratch_beside, writing_into
 from celosia.data.table import Table
@@ -29,9 +30,19 @@ FORMATS = ("csv", "parquet", "sav", "dta", "xlsx")
 # What the public may know of a variable: evidence, purposes and treatments are the house's; a missing cell is empty.
 PUBLIC = ("name", "label", "role", "scale", "unknown", "value_labels")
 _MODE = 0o644
-_FORMULA = re.compile(r"^[=+\-@\t\r]")
+_FORMULA = re.compile(r"^(?![+-]?\d+([.,]\d+)?$)[=+\-@\t\r]")  # plain numbers stay
 _MADE = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*(<)")
-_PLAIN = {"format": "csv", "encoding": "utf-8", "delimiter": ",", "quote": '"', "header": True, "decimal": "."}
+_PLAIN: dict[str, Any] = {
+    "format": "csv",
+    "encoding": "utf-8",
+    "delimiter": ",",
+    "quote": '"',
+    "header": True,
+    "decimal": ".",
+}
+_WRITERS: dict[str, Callable[..., int]] = {
+    "parquet": write_parquet, "sav": write_sav, "dta": write_dta, "xlsx": write_xlsx,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +88,8 @@ def write_data(wanted: str, published: Published, variables: Sequence[Variable],
     labels = {v.name: ColumnLabels(v.label, v.value_labels) for v in shown if v.label or v.value_labels}
     rows = published.table.ordered_batches(names)
     target = folder / f"data.{wanted}"
-    writers = {"parquet": write_parquet, "sav": write_sav, "dta": write_dta, "xlsx": write_xlsx}
     with scratch_beside(folder) as scratch:  # writers leave their drafts beside the file: not inside a release
-        writers[wanted](rows, names, scratch / target.name, labels, mode=_MODE)
+        _WRITERS[wanted](rows, names, scratch / target.name, labels, mode=_MODE)
         if wanted == "xlsx":
             _without_time(scratch / target.name)
         with writing_into(folder):

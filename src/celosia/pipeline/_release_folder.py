@@ -119,11 +119,12 @@ def _digests(folder: Path) -> dict[str, str]:
         if path.is_symlink():
             found[name] = "link"
         elif path.is_file() and not own:
-            found[name] = _digest(path)
+            found[name] = file_digest(path)
     return found
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """sha256 of a file's bytes."""
     with reading_from(path), path.open("rb") as stream:
         return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 

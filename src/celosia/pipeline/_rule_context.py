@@ -142,6 +142,8 @@ def _approvals(folder: Path) -> dict[str, tuple[Approval, ...]]:
 
 
 def _people(folder: Path) -> tuple[Person, ...]:
+    if not (folder / "people.toml").is_file():
+        return ()
     from celosia.pipeline._people import read_people
 
     return read_people(folder)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from celosia import messages
 from celosia.model.protocols import Rule
 from celosia.model.rules import RuleReport, RuleResult
 from celosia.model.variables import MelLabel, Role, Scale, Treatment, Variable
@@ -21,7 +22,7 @@ from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import open_project, read_toml
 from celosia.pipeline._rule_context import RuleContext, context_of, origins, read_check
 from celosia.pipeline._rule_figures import ScenarioFigure
-from celosia.protocols import MEASURES, Stage, combined, k_level, measured_text
+from celosia.protocols import MEASURES, Stage, asked_text, combined, k_level, measured_text
 
 Asked = Mapping[str, Any]
 Found = tuple[bool, dict[str, Any]] | None  # whether it holds and the figures; None: not measurable
@@ -53,8 +54,13 @@ def judge_project(folder: Place, stage: str, **parts: Any) -> RuleReport:
 
 
 def failing_text(report: RuleReport) -> str:
-    """The rules that stop a release, each with its protocol and what was measured."""
-    return "; ".join(f"{one.protocol} · {one.rule}: {measured_text(one)}" for one in report.failing)
+    """The rules that stop a release, each with its protocol, what it asks and what was measured."""
+    told = [
+        messages.text("protocols.failing", protocol=one.protocol, rule=one.rule, asked=asked_text(one),
+                      measured=measured_text(one))
+        for one in report.failing
+    ]  # fmt: skip
+    return "; ".join(told)
 
 
 def _due(rule: Rule, stage: Stage) -> bool:
@@ -224,7 +230,16 @@ def _dictionary(context: RuleContext, asked: Asked) -> Found:
 
 
 def _labels(context: RuleContext, asked: Asked) -> Found:
-    return _missing_in(context.variables, lambda line: line.mel_label is None or line.treatment is None)
+    """Lines without label or treatment, and "others" that go without a written reason (P02, P06, P09)."""
+    return _missing_in(context.variables, lambda line: _unlabelled(line) or _goes_unexplained(line, asked["allowed"]))
+
+
+def _unlabelled(line: Variable) -> bool:
+    return line.mel_label is None or line.treatment is None
+
+
+def _goes_unexplained(line: Variable, allowed: Sequence[str]) -> bool:
+    return line.mel_label == MelLabel.OTHER and line.treatment == Treatment.REMOVE and line.name not in allowed
 
 
 def _direct_labels(context: RuleContext, asked: Asked) -> Found:

@@ -26,6 +26,7 @@ from celosia.pipeline._call import Place, moment
 from celosia.pipeline._check import check_file, sensitive_leaders
 from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import renumbered
+from celosia.pipeline._mel import refuse_unapproved
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._plan import dictionary_digest, ground_for, plan_of, read_plan
 from celosia.pipeline._progress import Progress, ready_kernels, stage
@@ -52,6 +53,7 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
     project, now = open_project(folder), moment(now)
     folder = project.folder
     plan = read_plan(folder)
+    refuse_unapproved(project)
     ready_kernels(report)
     _refuse_stale(project, plan)
     with opened(folder) as source, stepped(project, source, report=report) as after:

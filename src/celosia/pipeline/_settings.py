@@ -6,7 +6,7 @@ Knows kinds and ranges. Ignores what the settings mean, and which variables exis
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -135,16 +135,19 @@ _CLOSED = {"policy": POLICY, "unit": ("person", "household"), "source.reading": 
            "scenarios.#": SCENARIO, "overrides.*.*": ("asked", "reason")}  # fmt: skip
 
 
-def refuse_wrong_settings(document: Mapping[str, Any], path: str) -> None:
-    """Stop at the first key of a project file that is missing, unknown or of another kind, by its name."""
-    for pattern in PROJECT:
+def refuse_wrong_settings(
+    document: Mapping[str, Any], path: str, kinds: Mapping[str, Setting] = PROJECT, needed: Sequence[str] = _NEEDED,
+    closed: Mapping[str, Collection[str]] = _CLOSED,
+) -> None:  # fmt: skip
+    """Stop at the first key of a project's file that is missing, unknown or of another kind, by its name."""
+    for pattern in kinds:
         found = list(_at(document, pattern.split(".")))
-        if not found and pattern in _NEEDED:
-            raise WrongSetting(path=path, setting=pattern, expected=PROJECT[pattern].expected)
+        if not found and pattern in needed:
+            raise WrongSetting(path=path, setting=pattern, expected=kinds[pattern].expected)
         for key, value in found:
-            if not PROJECT[pattern].fits(value):
-                raise WrongSetting(path=path, setting=key, expected=PROJECT[pattern].expected)
-            _refuse_unknown_key(pattern, key, value, path)
+            if not kinds[pattern].fits(value):
+                raise WrongSetting(path=path, setting=key, expected=kinds[pattern].expected)
+            _refuse_unknown_key(key, value, path, closed.get(pattern))
 
 
 def refuse_wrong_request(asked: Mapping[str, Any]) -> None:
@@ -156,10 +159,10 @@ def refuse_wrong_request(asked: Mapping[str, Any]) -> None:
             raise ValueOutOfRange(parameter=key, given=value, allowed=POLICY[key].expected)
 
 
-def _refuse_unknown_key(pattern: str, key: str, value: Any, path: str) -> None:
-    for name in value if pattern in _CLOSED else ():
-        if name not in _CLOSED[pattern]:
-            expected = messages.text("plan.expected.key", options=", ".join(_CLOSED[pattern]))
+def _refuse_unknown_key(key: str, value: Any, path: str, known: Collection[str] | None) -> None:
+    for name in value if known is not None else ():
+        if known is not None and name not in known:
+            expected = messages.text("plan.expected.key", options=", ".join(known))
             raise WrongSetting(path=path, setting=f"{key}.{name}", expected=expected)
 
 

@@ -77,6 +77,10 @@ class Solution:
 def problem_of(ground: Ground) -> SearchProblem:
     """The search that a ground asks for."""
     policy = ground.policy
+    lowest = {name: level for name, level in policy.minimum.items() if name in policy.quasi}
+    highest = {name: level for name, level in policy.maximum.items() if name in policy.quasi}
+    if not policy.criteria:  # nothing asks for a coarser level: the finest that the project allows is the answer
+        highest = {name: lowest.get(name, 0) for name in policy.quasi}
     return SearchProblem(
         ground.quasi,
         ground.hierarchies,
@@ -85,8 +89,8 @@ def problem_of(ground: Ground) -> SearchProblem:
         Objective(policy.metric, policy.mean, policy.weights),
         {name: ground.sensitive[name] for name in ground.sensitive},
         ground.sensitive_hierarchies,
-        {name: level for name, level in policy.minimum.items() if name in policy.quasi},
-        {name: level for name, level in policy.maximum.items() if name in policy.quasi},
+        lowest,
+        highest,
         ground.population,
     )
 

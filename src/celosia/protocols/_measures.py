@@ -67,7 +67,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType({
     "microaggregation": Measure(Stage.RUN, thresholds={"size": _from(1)}),
     "risk_index": Measure(Stage.RUN, thresholds={"threshold": _share}),
     "residual_risk": Measure(Stage.RUN),
-    "labels": Measure(Stage.RUN),
+    "labels": Measure(Stage.RUN, thresholds={"allowed": _names}),
     "geography": Measure(Stage.RUN, thresholds={"units": _from(0), "allowed": _names}),
     "direct_labels": Measure(Stage.RUN),
     "kept_variables": Measure(Stage.RUN),

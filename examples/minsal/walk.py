@@ -1,0 +1,72 @@
+"""The MINSAL walk, from the raw file to a published release that anybody can verify: `python -m examples.minsal.walk`.
+
+The commands are those of docs/*/guide-minsal.md, in the same order; a test holds both together.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from examples.minsal.make_data import make_data
+from examples.walker import Step, identities, introductions, passphrase_file, run_as_script, sign_with
+
+PROJECT = "egresos-2024"
+RELEASE = f"{PROJECT}/releases/2026-11-16"
+PURPOSE = "Estudio de morbilidad por territorio"
+PEOPLE = (("ana", "Ana Rojas", "head"), ("luis", "Luis Soto", "executor"), ("marta", "Marta Díaz", "verifier"))
+PUBLISH = f"celosia publish {PROJECT} {RELEASE} --consultation 2026-11-02 --date 2026-11-20 --update-period anual"
+ATTEMPTS = (
+    ("hombre, 40 a 59 años, región 11, ISAPRE", "redes sociales y prensa local", "sin nombre", "baja", "no", "45", ""),
+    ("mujer, 20 a 39 años, región 15, FONASA", "obituarios y registros públicos", "sin nombre", "baja", "no", "60", ""),
+)
+
+
+def note_attempts(folder: Path) -> None:
+    """What the motivated intruder tried on this very candidate, filled into the form that celosia wrote."""
+    form = folder / PROJECT / "claims.csv"
+    head = list(csv.reader(form.read_text("utf-8").splitlines()))[:3]
+    with form.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([*head, *ATTEMPTS])
+
+
+STEPS = (
+    Step("Una frase de paso para practicar (en la vida real cada persona guarda la suya)", passphrase_file),
+    *identities(PEOPLE),
+    Step("export CELOSIA_IDENTITY=llaves/luis.key"),
+    Step(f"celosia init egresos.csv --into {PROJECT} --protocol minsal --dictionary diccionario.csv"),
+    *introductions(PROJECT, PEOPLE),
+    Step(f"celosia status {PROJECT}", code=1),
+    Step(
+        f'celosia request {PROJECT} --title "Egresos hospitalarios 2024" --purpose "{PURPOSE}"'
+        ' --source-name "Registro de egresos hospitalarios" --period-from 2024-01-01 --period-until 2024-12-31'
+        ' --unit "egreso hospitalario" --department "Departamento de Estadísticas" --responsible "Ana Rojas"'
+        " --administrative-act --has-dictionary --validated --not-homologated"
+        " --contact estadisticas@salud.example --licence CC-BY-4.0 --update-period anual"
+    ),
+    Step(
+        f'celosia dictionary purpose {PROJECT} --variables SEXO,EDAD_AÑOS,COMUNA,PREVISION,DIAG1 --purpose "{PURPOSE}"'
+    ),
+    Step(f"celosia plan {PROJECT}"),
+    Step(f"celosia approve {PROJECT} plan --role head --yes {sign_with('ana')}"),
+    Step(f"celosia run {PROJECT}"),
+    Step(f"celosia claims {PROJECT}"),
+    Step("El intruso motivado anota sus intentos en claims.csv", note_attempts),
+    Step(f"celosia claims {PROJECT}"),
+    Step(f"celosia check {PROJECT}"),
+    Step(f"celosia approve {PROJECT} candidate --role verifier --yes {sign_with('marta')}"),
+    Step(f"celosia release {PROJECT}"),
+    Step(PUBLISH, code=1),
+    Step(f"celosia sign {RELEASE} --project {PROJECT} --role executor {sign_with('luis')}"),
+    Step(f"celosia sign {RELEASE} --project {PROJECT} --role verifier {sign_with('marta')}"),
+    Step(f"celosia sign {RELEASE} --project {PROJECT} --role head {sign_with('ana')}"),
+    Step(PUBLISH),
+    Step(f"celosia document {PROJECT} --format pdf,docx"),
+    Step(f"celosia verify {RELEASE}"),
+    Step(f"celosia recheck {RELEASE}"),
+    Step(f"celosia status {PROJECT}"),
+)
+
+
+if __name__ == "__main__":
+    run_as_script(STEPS, make_data)

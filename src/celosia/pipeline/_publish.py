@@ -1,0 +1,143 @@
+"""`publish`: the last gate. Signatures, the consultation and the dates the norms ask for; then the publication entry.
+
+Knows the release folder, the project's rules and calendars. Sources: MINSAL Verificación 4 and Anexo I (consultation,
+publication date, update period), Seguridad 5 (audit at each update).
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from celosia import messages
+from celosia.errors import AlreadyPublished, CandidateChanged, JournalBroken, PeriodUnclear, ReleaseDamaged
+from celosia.model.people import Approval
+from celosia.model.verdict import State
+from celosia.model.verification import Publication, VerifyReport
+from celosia.pipeline import _journal
+from celosia.pipeline._call import Place, moment
+from celosia.pipeline._in_house import candidate_folder, recorded_digest
+from celosia.pipeline._plan import read_plan
+from celosia.pipeline._project import Project, open_project
+from celosia.pipeline._release import add_to_release, evidence_of, refuse_failing
+from celosia.pipeline._release_folder import PUBLICATION, Held, file_digest, read_release, release_folder
+from celosia.pipeline._rules import judge_project
+from celosia.pipeline._run import _refuse_stale
+from celosia.pipeline._verify import verify_release
+
+_WORDS = {
+    "mensual": 1, "monthly": 1, "bimestral": 2, "bimonthly": 2, "trimestral": 3, "quarterly": 3, "cuatrimestral": 4,
+    "semestral": 6, "half-yearly": 6, "anual": 12, "annual": 12, "yearly": 12, "bienal": 24, "biennial": 24,
+}  # fmt: skip
+_COUNTED = re.compile(r"(\d{1,3})\s*(meses|mes|months|month|años|año|years|year)")
+_DURATION = re.compile(r"p(?:(\d{1,2})y)?(?:(\d{1,3})m)?")
+_YEARS = ("año", "años", "year", "years")
+
+
+def publish(
+    folder: Place,
+    release: Place,
+    *,
+    consultation: date | None = None,
+    publication_date: date | None = None,
+    update_period: str = "",
+    now: datetime | None = None,
+) -> Publication:
+    """Enter a release as published, if everything its protocols ask for is there; give its next review."""
+    project, now = open_project(folder), moment(now)
+    place = release_folder(project.folder, Path(release))
+    held = read_release(place)
+    if held.publication is not None:
+        raise AlreadyPublished(path=str(place))
+    refuse_unverified(verify_release(place), place)
+    _refuse_foreign(project.journal_path, held)
+    dates = {"consultation": _day(consultation), "publication_date": _day(publication_date),
+             "update_period": update_period.strip()}  # fmt: skip
+    _refuse_other_candidate(project, held)
+    parts = evidence_of(project.folder) | _delivered(project.folder)
+    refuse_failing(judge_project(project.folder, "publish", publication=dates, signatures=_valid(held), **parts))
+    day = publication_date or now.date()
+    entry = Publication(
+        release=place.name,
+        manifest=held.manifest.digest,
+        consultation=dates["consultation"],
+        publication_date=day.isoformat(),
+        update_period=dates["update_period"],
+        next_review=next_review(day, update_period).isoformat(),
+    )
+    add_to_release(place, PUBLICATION, entry.as_dict(), now)
+    facts = {key: value for key, value in entry.as_dict().items() if key != "format"}
+    _journal.append(project.journal_path, "publish", now, facts)
+    return entry
+
+
+def refuse_unverified(report: VerifyReport, place: Path) -> None:
+    """Stop where the release folder does not stand by itself."""
+    if report.holds:
+        return
+    findings = [one for one in report.findings if one.state not in (State.HOLDS, State.ATTESTED)]
+    reasons = [", ".join(one.detail) or messages.text(f"release.finding.{one.id}") for one in findings]
+    rules = [f"{one.protocol} · {one.rule}" for one in report.rules if not one.passes]
+    verdicts = report.check.verdicts if report.check else ()
+    failing = [messages.text(f"plan.criterion.{one.rule}") for one in verdicts if one.state is State.FAILS]
+    raise ReleaseDamaged(path=str(place), reason="; ".join([*reasons, *rules, *failing]) or "–")
+
+
+def next_review(day: date, period: str) -> date:
+    """The day on which a release is looked at again: a month's last day where the month is shorter."""
+    month = day.month - 1 + months_of(period)
+    year, month = day.year + month // 12, month % 12 + 1
+    return date(year, month, min(day.day, monthrange(year, month)[1]))
+
+
+def months_of(period: str) -> int:
+    """An update period in months: «anual», «6 meses», «2 años», P1Y, P6M."""
+    words = period.strip().casefold()
+    if words in _WORDS:
+        return _WORDS[words]
+    counted, duration = _COUNTED.fullmatch(words), _DURATION.fullmatch(words)
+    months = 0
+    if counted:
+        months = int(counted[1]) * (12 if counted[2] in _YEARS else 1)
+    elif duration:
+        months = 12 * int(duration[1] or 0) + int(duration[2] or 0)
+    if not months:
+        raise PeriodUnclear(given=period)
+    return months
+
+
+def _valid(held: Held) -> list[Approval]:
+    return [one for one in held.signatures if one is not None]  # verify has refused any that is not right
+
+
+def _refuse_foreign(journal: Path, held: Held) -> None:
+    """The release was made from this very journal: its chain holds and passes through the manifest's line."""
+    lines = len(_journal.entries(journal))
+    if held.manifest.journal not in _journal.digests(journal):
+        raise JournalBroken(path=str(journal), line=lines)
+
+
+def _refuse_other_candidate(project: Project, held: Held) -> None:
+    """The rules are judged on the project's candidate: it must be, byte by byte, what the release holds."""
+    plan, data = read_plan(project.folder), candidate_folder(project) / "data.csv"
+    _refuse_stale(project, plan)
+    released = held.manifest.files.get("data.csv")
+    same = data.is_file() and file_digest(data) == released == recorded_digest(data.parent)
+    if not same or plan.digest != held.manifest.plan:
+        raise CandidateChanged(path=str(data), reason=messages.text("release.reason.other"))
+
+
+def _delivered(folder: Path) -> dict[str, Any]:
+    """The data files of a delivery, where there is one."""
+    home = folder / "delivery"
+    if not home.is_dir():
+        return {}
+    data = [path for part in ("restricted", "public") for path in sorted((home / part).glob("*")) if path.is_file()]
+    return {"delivery": tuple(path.relative_to(home).as_posix() for path in data)}
+
+
+def _day(given: date | None) -> str:
+    return "" if given is None else given.isoformat()
