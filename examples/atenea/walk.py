@@ -53,7 +53,7 @@ STEPS = (
     Step(f"celosia check {PROJECT}"),
     Step(f"celosia approve {PROJECT} candidate --role verifier --yes {sign_with('nidia')}"),
     Step(f"celosia release {PROJECT} --formats csv,parquet"),
-    Step(f"celosia sign {RELEASE} --project {PROJECT} --role lead {sign_with('clara')}"),
+    Step(f"celosia sign {RELEASE} --role lead {sign_with('clara')}"),
     Step(f"celosia publish {PROJECT} {RELEASE} --date 2026-11-20 --update-period semestral"),
     Step(f"celosia document {PROJECT} --format pdf,docx"),
     Step(f"celosia verify {RELEASE}"),

@@ -63,7 +63,7 @@ STEPS = (
     Step(f"celosia check {PROJECT}"),
     Step(f"celosia approve {PROJECT} candidate --role verifier --yes {sign_with('nidia')}"),
     Step(f"celosia release {PROJECT}"),
-    Step(f"celosia sign {RELEASE} --project {PROJECT} --role lead {sign_with('clara')}"),
+    Step(f"celosia sign {RELEASE} --role lead {sign_with('clara')}"),
     Step(f"celosia deliver {PROJECT}"),
     Step(f"celosia publish {PROJECT} {RELEASE} --date 2026-11-20 --update-period anual"),
     Step(f"celosia document {PROJECT} --format pdf,docx"),

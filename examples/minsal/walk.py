@@ -17,8 +17,8 @@ PURPOSE = "Estudio de morbilidad por territorio"
 PEOPLE = (("ana", "Ana Rojas", "head"), ("luis", "Luis Soto", "executor"), ("marta", "Marta Díaz", "verifier"))
 PUBLISH = f"celosia publish {PROJECT} {RELEASE} --consultation 2026-11-02 --date 2026-11-20 --update-period anual"
 ATTEMPTS = (
-    ("hombre, 40 a 59 años, región 11, ISAPRE", "redes sociales y prensa local", "sin nombre", "baja", "no", "45", ""),
-    ("mujer, 20 a 39 años, región 15, FONASA", "obituarios y registros públicos", "sin nombre", "baja", "no", "60", ""),
+    ("hombre, 40 a 59 años, región 11, ISAPRE", "redes sociales y prensa local", "", "", "no", "45", ""),
+    ("mujer, 20 a 39 años, región 15, FONASA", "obituarios y registros públicos", "", "", "no", "60", ""),
 )
 
 
@@ -57,9 +57,9 @@ STEPS = (
     Step(f"celosia approve {PROJECT} candidate --role verifier --yes {sign_with('marta')}"),
     Step(f"celosia release {PROJECT}"),
     Step(PUBLISH, code=1),
-    Step(f"celosia sign {RELEASE} --project {PROJECT} --role executor {sign_with('luis')}"),
-    Step(f"celosia sign {RELEASE} --project {PROJECT} --role verifier {sign_with('marta')}"),
-    Step(f"celosia sign {RELEASE} --project {PROJECT} --role head {sign_with('ana')}"),
+    Step(f"celosia sign {RELEASE} --role executor {sign_with('luis')}"),
+    Step(f"celosia sign {RELEASE} --role verifier {sign_with('marta')}"),
+    Step(f"celosia sign {RELEASE} --role head {sign_with('ana')}"),
     Step(PUBLISH),
     Step(f"celosia document {PROJECT} --format pdf,docx"),
     Step(f"celosia verify {RELEASE}"),

@@ -134,6 +134,13 @@ def test_what_needs_the_source_is_marked_so_that_it_is_attested():
     assert load("minsal").rule("k").needs is Needs.FILE
 
 
+def test_what_is_said_of_a_missing_part_belongs_to_a_measure():
+    lacking = {key for key in messages.section("es", "protocols") if key.startswith("lacking.")}
+    assert {key.removeprefix("lacking.") for key in lacking} <= set(MEASURES)
+    told = {key.partition(".")[2] for key in messages.section("es", "protocols") if key.startswith("measured.")}
+    assert told == set(MEASURES)
+
+
 def test_an_unknown_protocol_is_refused_with_the_known_ones():
     with pytest.raises(UnknownProtocol, match="minsal-sensible"):
         load("gdpr")

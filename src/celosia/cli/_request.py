@@ -146,13 +146,8 @@ def _words(value: Any) -> str:
     if isinstance(value, bool):
         return messages.text(f"dictionary.answer.{'yes' if value else 'no'}")
     if isinstance(value, dict):
-        return ":".join(
-            [
-                value["property"],
-                *value.get("variables", ()),
-                *([str(value["tolerance"])] if "tolerance" in value else []),
-            ]
-        )
+        tolerance = [str(value["tolerance"])] if "tolerance" in value else []
+        return ":".join([value["property"], *value.get("variables", ()), *tolerance])
     return ", ".join(_words(one) for one in value) if isinstance(value, list | tuple) else str(value or "")
 
 
@@ -172,17 +167,14 @@ def _show_closing(report: ClosingReport) -> None:
     from celosia.dossier import figure_text, percent_text, result_text
 
     heads = ("property", "variable", "difference", "relative", "tolerance", "result")
-    property_, variable, difference, relative, tolerance, result = (
-        messages.text(f"request.head.{key}") for key in heads
-    )
-    before, after = messages.text("evaluation.before"), messages.text("evaluation.after")
+    header = [messages.text(f"request.head.{key}") for key in heads]
+    header[2:2] = [messages.text("evaluation.before"), messages.text("evaluation.after")]
     rows = [
         [messages.text(f"evaluation.measure.{one.property}.name"), one.variable, figure_text(one.before),
          figure_text(one.after), figure_text(one.difference), percent_text(one.relative), figure_text(one.tolerance),
          result_text(one)]
         for one in report.properties
     ]  # fmt: skip
-    header = [property_, variable, before, after, difference, relative, tolerance, result]
     print_table(messages.text("request.closing"), header, rows, right=(2, 3, 4, 5, 6))
     if not report.properties:
         say("request.nothing_chosen")

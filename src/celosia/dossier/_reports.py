@@ -318,7 +318,8 @@ def records_picture(done: Done) -> Picture:
         width = _BAR * rows / done.rows
         words = f"{_word(f'chart.{key}')}: {messages.integer(rows)} ({messages.percent(rows / done.rows)})"
         shapes += [rect(f"ch-{style}", x, 44, width, 34), rect("ch-edge", x, 44, width, 34)]
-        shapes += [rect(f"ch-{style}", 20, 92 + _LINE * number, 12, 12), label(38, 103 + _LINE * number, words)]
+        at = 92 + _LINE * number
+        shapes += [rect(f"ch-{style}", 20, at, 12, 12), rect("ch-edge", 20, at, 12, 12), label(38, at + 11, words)]
         x += width
     caption = _word("chart.records_caption")
     return Picture(Drawing("records", _word("chart.records"), caption, _WIDTH, _HEIGHT, tuple(shapes)).svg(), caption)

@@ -105,7 +105,9 @@ def technique_name(identifier: str) -> str:
 
 def named(names: Sequence[str]) -> str:
     """Names of variables in a sentence."""
-    return ", ".join(f"«{name}»" for name in names) or messages.text("documents.nothing")
+    return ", ".join(messages.text("documents.quoted", name=name) for name in names) or messages.text(
+        "documents.nothing"
+    )
 
 
 def loss_words(definition: str, loss: float) -> str:

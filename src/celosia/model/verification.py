@@ -174,7 +174,7 @@ class SourceDifference:
     @property
     def needs_work(self) -> bool:
         """Whether the project cannot be run on the new file as it stands."""
-        return bool(self.came or self.went or any(self.uncovered.values()) or self.small)
+        return bool(self.came or self.went or any(self.uncovered.values()) or self.fallen)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""

@@ -25,7 +25,7 @@ from celosia.model.requests import Request
 from celosia.model.variables import Scale, Variable
 from celosia.pipeline._approve import digest_for
 from celosia.pipeline._call import Place
-from celosia.pipeline._evaluate import _CANDIDATE, _OF_NUMBERS, THRESHOLD, Pair, _risk, _veiled
+from celosia.pipeline._evaluate import _OF_NUMBERS, THRESHOLD, Pair, _risk, _veiled, candidate_reading
 from celosia.pipeline._evaluate_samples import Side, Sides, make_samples
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._plan import read_plan
@@ -104,7 +104,7 @@ def _opened_pair(project: Project, plan: Plan) -> Iterator[Pair]:
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(opened(project.folder))
         extracted = stack.enter_context(_extracted(project, source, plan))
-        after = stack.enter_context(opened(candidate / "data.csv", None, False, **_CANDIDATE))
+        after = stack.enter_context(opened(candidate / "data.csv", None, False, **candidate_reading(source)))
         yield Pair(extracted, after, plan, order if order.is_file() else None)
 
 

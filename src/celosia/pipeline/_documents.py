@@ -135,7 +135,7 @@ def gather(folder: Place, now: datetime, evaluation: EvaluationReport | None = N
     entries = _journal.entries(project.journal_path)
     plan, check = _plan_and_check(project.folder, entries)
     held = _release_of(project.folder, check)
-    claims = read_claims(project.folder)
+    claims, people = read_claims(project.folder), read_people(project.folder)
     return Gathered(
         project=project,
         now=now,
@@ -145,9 +145,9 @@ def gather(folder: Place, now: datetime, evaluation: EvaluationReport | None = N
         check=check,
         rules=_rules(project.folder, check),
         journal=tuple(JournalLine(*(str(one[key]) for key in ("when", "who", "what", "why"))) for one in entries),
-        people=read_people(project.folder),
+        people=people,
         approvals=_approvals(project.folder),
-        signatures=_signatures(held),
+        signatures=_signatures(held, people),
         publication=held.publication if held else None,
         attempts=Attempts(claims.rows, claims.correct, check is not None and claims.candidate == check.digest)
         if claims
@@ -308,13 +308,18 @@ def _release_of(folder: Path, check: CheckReport | None) -> Held | None:
     return None
 
 
-def _signatures(held: Held | None) -> tuple[Approval, ...]:
-    """Signatures over the manifest that are rightly made; the others are none."""
+def _signatures(held: Held | None, people: Sequence[Person]) -> tuple[Approval, ...]:
+    """Signatures over the manifest, rightly made by somebody who holds the role; the others are none."""
+    if held is None:
+        return ()
+    holders = {(person.key, person.name, role) for person in people for role in person.roles}
     return tuple(
         one
-        for one in (held.signatures if held else ())
-        if one is not None and held is not None and one.digest == held.manifest.digest
-        if is_signed(one.signed_part(), one.signature, one.key)
+        for one in held.signatures
+        if one is not None
+        and one.digest == held.manifest.digest
+        and (one.key, one.name, one.role) in holders
+        and is_signed(one.signed_part(), one.signature, one.key)
     )
 
 

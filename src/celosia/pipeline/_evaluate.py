@@ -24,7 +24,7 @@ from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import is_project
 
 THRESHOLD = "0.3"  # ATENEA's identification risk
-_CANDIDATE = {"format": "csv", "encoding": "utf-8", "delimiter": ",", "quote": '"', "header": True, "decimal": "."}
+_CANDIDATE = {"format": "csv", "encoding": "utf-8", "delimiter": ",", "quote": '"', "header": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,16 @@ def opened_pair(before: Any, after: Any, report: Progress, reading: Mapping[str,
             yield Pair(first, stack.enter_context(opened(after, report, described=False, **reading)))
             return
         file, plan = _candidate(Path(folder)), read_plan(Path(folder)) if _project(before) else None
-        second = stack.enter_context(opened(file, report, described=False, **_CANDIDATE))
+        own = first if _project(before) else stack.enter_context(opened(folder, report))
+        second = stack.enter_context(opened(file, report, described=False, **candidate_reading(own)))
         order = file.with_name("order.parquet")
         yield Pair(first, second, plan, order if order.is_file() and plan else None)
+
+
+def candidate_reading(source: Opened) -> dict[str, Any]:
+    """How a candidate is read: our own CSV, with the decimal mark that its source has."""
+    decimal = source.source.choices.decimal
+    return {**_CANDIDATE, "decimal": decimal if decimal in (".", ",") else "."}
 
 
 def evaluate_pair(pair: Pair, wanted: Wanted, report: Progress = None) -> EvaluationReport:

@@ -19,6 +19,7 @@ from celosia.model.verdict import State
 from celosia.model.verification import Publication, VerifyReport
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
+from celosia.pipeline._delivery import delivered_files
 from celosia.pipeline._in_house import candidate_folder, recorded_digest
 from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import Project, open_project
@@ -131,12 +132,9 @@ def _refuse_other_candidate(project: Project, held: Held) -> None:
 
 
 def _delivered(folder: Path) -> dict[str, Any]:
-    """The data files of a delivery, where there is one."""
-    home = folder / "delivery"
-    if not home.is_dir():
-        return {}
-    data = [path for part in ("restricted", "public") for path in sorted((home / part).glob("*")) if path.is_file()]
-    return {"delivery": tuple(path.relative_to(home).as_posix() for path in data)}
+    """The data files of a delivery, each as it was delivered, where there is one."""
+    files = delivered_files(folder)
+    return {} if files is None else {"delivery": files}
 
 
 def _day(given: date | None) -> str:

@@ -6,6 +6,7 @@ Knows gates and what each one leaves behind. Ignores figures: what the file alon
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from celosia.model.protocols import Protocol, Rule
 from celosia.model.requests import Request
 from celosia.model.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
 from celosia.pipeline._call import Place, moment
+from celosia.pipeline._closing import closing_path, limited_in
 from celosia.pipeline._request import missing_items
 from celosia.pipeline._rules import _judged, rules_of
 from celosia.pipeline._status_facts import Facts, facts_of
@@ -68,7 +70,8 @@ def _gates(facts: Facts, protocol: Protocol, rules: tuple[Rule, ...]) -> list[Ga
         reason, command = _judge(facts, gate.id, own, protocol)
         state = GateState.DONE if not reason else GateState.WAITING if open_gate else GateState.BLOCKED
         if state is GateState.WAITING:
-            reason = messages.text("status.waits", gate=messages.text(f"protocols.gate.{open_gate}"))
+            short = messages.text(f"protocols.gate.{open_gate}").partition(":")[0]
+            reason = messages.text("status.waits", gate=short)
         if reason and not open_gate:
             open_gate = gate.id
         found.append(GateStatus(protocol.id, gate.id, gate.section, gate.roles, state, reason, command))
@@ -95,6 +98,8 @@ def _command(facts: Facts, gate: str, rule: Rule, protocol: Protocol) -> str:
     if rule.measure in approved:
         roles = "|".join(rule.asked["roles"])
         return f"celosia approve {facts.folder} {approved[rule.measure]} --role {roles}"
+    if rule.measure in ("dictionary", "labels"):  # descriptions and labels are written in the dictionary itself
+        return f"celosia dictionary export {facts.folder} {facts.folder / 'dictionary.xlsx'}"
     return _type(facts, gate)
 
 
@@ -168,8 +173,6 @@ def _run(facts: Facts, protocol: Protocol) -> Found:
 
 
 def _limited(request: Request | None, facts: Facts) -> tuple[str, ...]:
-    from celosia.pipeline._closing import limited_in
-
     return limited_in(request, facts.plan) if request is not None and facts.plan is not None else ()
 
 
@@ -180,12 +183,27 @@ def _intruder(facts: Facts, protocol: Protocol) -> Found:
 
 
 def _release(facts: Facts, protocol: Protocol) -> Found:
+    lost = _not_kept(facts)
+    if lost and any(rule.measure == "properties" for rule in protocol.rules):
+        words = messages.text("status.reason.not_kept", names=", ".join(lost))
+        return words, f"celosia request {facts.folder} --closing"
     if facts.release is None:
         return _blocked(facts, "release", "other_release" if facts.releases else "no_release")
     wrong = (*facts.release.changed, *facts.release.added, *facts.release.removed)
     if wrong:
         return _blocked(facts, "release", "damaged_release", files=", ".join(wrong))
     return _DONE
+
+
+def _not_kept(facts: Facts) -> list[str]:
+    """What the last closing evaluation of this very candidate found not kept; without one, `release` makes it."""
+    try:
+        stored = json.loads(closing_path(facts.folder).read_text("utf-8"))
+        if stored["candidate"] != facts.candidate:
+            return []
+        return [f"{one['property']} {one['variable']}" for one in stored["properties"] if not one["passes"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _delivery(facts: Facts, protocol: Protocol) -> Found:

@@ -43,9 +43,11 @@ def asked_text(rule: Rule | RuleResult) -> str:
 
 def measured_text(result: RuleResult) -> str:
     """What was found, short enough for a table."""
+    measure = _measure_of(result)
     if result.state is State.NOT_MEASURABLE or not result.measured:
-        return messages.text("protocols.unmeasured")
-    return messages.text(f"protocols.measured.{_measure_of(result)}", **_shown(result.measured))
+        lacking = f"protocols.lacking.{measure}"
+        return messages.text(lacking) if messages.has(lacking) else messages.text("protocols.unmeasured")
+    return messages.text(f"protocols.measured.{measure}", **_shown(result.measured))
 
 
 def _measure_of(result: RuleResult) -> str:
