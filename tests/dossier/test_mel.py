@@ -103,8 +103,8 @@ def test_the_contrast_shows_observations_five_statistics_and_frequency_tables():
     document = contrast_document(CONTRAST)
     continuous, categorical, frequencies = blocks_of(document, Table)
     assert [row[2] for row in continuous.rows] == ["media", "varianza", "mínimo", "máximo", "mediana (p50)"]
-    assert categorical.rows[0][-1] is True
-    assert frequencies.rows[0] == ("Meta", "300", "300", True)
+    assert categorical.rows[0][-1] == "sí"
+    assert frequencies.rows[0] == ("Meta", "300", "300", "sí")
     assert blocks_of(document, Note)[0].text.startswith("Las 2 variables contrastadas dicen lo mismo")
 
 

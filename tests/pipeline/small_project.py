@@ -34,7 +34,7 @@ def write_source(path: Path, rows: int = 120) -> Path:
     for i in range(rows):
         name = PLANTED if i == 7 else f"Persona{i}"
         lines.append(
-            f"{12000000 + i}-{i % 10},{name},{'HM'[i % 2]},{'norte' if i % 3 else 'sur'},{731000 + i},D{i % 4}"
+            f"{12000000 + i}-{i % 10},{name},{'HM'[i % 2]},{'norte' if i % 3 else 'sur'},{731000 + 1000 * (i % 7)},D{i % 5}"
         )
     path.write_text("\n".join(lines) + "\n", "utf-8")
     return path

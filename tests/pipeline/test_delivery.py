@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from celosia.cli._main import main
 from celosia.errors import DeliveryDamaged, NothingToDeliver, ReleaseDamaged, RulesFail
 from celosia.model import dictionary
 from celosia.pipeline import _delivery as delivering
@@ -161,3 +162,18 @@ def test_a_delivery_that_breaks_off_leaves_the_old_one_whole(folder, monkeypatch
     assert {name: (folder / "delivery" / name).read_bytes() for name in FOUR} == before
     assert delivered_files(folder) == FOUR
     assert not [name for name in os.listdir(folder) if name.startswith(".celosia-")]
+
+
+def test_the_command_shows_the_four_files_or_gives_them_as_json(folder, capsys):
+    assert main(["deliver", str(folder)]) == 0
+    told = capsys.readouterr().out
+    assert [name for name in FOUR if name in told] == list(FOUR)
+    assert "NO publicar" in told
+    assert main(["deliver", str(folder), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["format"], len(report["files"])) == ("celosia/delivery/1", 4)
+
+
+def test_the_command_says_what_is_missing(checked, capsys):
+    assert main(["deliver", str(checked)]) == 1
+    assert "celosia release" in capsys.readouterr().err

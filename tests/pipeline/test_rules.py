@@ -382,7 +382,7 @@ def test_an_identifier_known_by_its_values_stops_the_candidate_whatever_the_dict
     make_plan(folder, now=NOW)
     with pytest.raises(CandidateFails) as refused:
         run_plan(folder, now=NOW)
-    assert "identifiers" in str(refused.value)
+    assert "sin identificadores explícitos" in str(refused.value)
     assert "X1" in str(refused.value)
     assert "@" not in str(refused.value)
     assert not (folder / "private" / "candidate").exists()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from examples.atenea.make_data import make_data
-from examples.atenea.walk import PROJECT, RELEASE, STEPS, USE
-from examples.walker import type_in
+from examples.atenea.walk import PROJECT, STEPS, USE
+from examples.walker import type_in, walk
 
-from walks.walked import TAMPERINGS, Walked, approval_line, one_journal_line, since, walked
+from walks.walked import TAMPERINGS, Walked, approval_line, before, one_journal_line, walked
 
 ROWS = 400
 STAGES = {"asked": "celosia profile", "checked": "celosia release", "signed": "celosia publish"}
@@ -99,15 +99,9 @@ _GUIDE = ({"orden"}, {"variables"}, {"criterio"}, {"número", "unidades"}, {"pro
 
 
 @pytest.mark.requirement("A01")
-def test_a_short_walk_from_the_request_to_the_verdict(tmp_path: Path) -> None:
+def test_a_short_walk_goes_from_the_request_to_a_signed_release_that_verifies(tmp_path: Path) -> None:
     make_data(tmp_path, 300)
-    answers = {}
-    from examples.walker import walk
-
-    taken = [step for step in STEPS if not step.line.startswith(("celosia profile", "celosia risk"))]
-    for answer in walk(taken[: len(taken) - len(since(taken, "celosia publish"))], tmp_path):
-        answers[answer.line] = answer.code
+    looking = ("celosia profile", "celosia risk", "celosia check", "celosia request becas-2024 --closing")
+    walk([step for step in before(STEPS, "celosia publish") if not step.line.startswith(looking)], tmp_path)
     (release,) = (tmp_path / PROJECT / "releases").iterdir()
     assert type_in(f"celosia verify {release}").code == 0
-    assert len(answers) > 10
-    assert RELEASE.startswith(PROJECT)

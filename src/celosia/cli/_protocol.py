@@ -66,7 +66,7 @@ def show_rules(report: RuleReport) -> None:
 
     rows = [
         [
-            f"{one.protocol} · {one.rule}",
+            f"{one.protocol} · {messages.text(f'protocols.short.{one.rule}')}",
             one.section,
             asked_text(one) + (" *" if one.overridden else ""),
             measured_text(one),
@@ -78,7 +78,12 @@ def show_rules(report: RuleReport) -> None:
     print_table(messages.text("protocols.verdict_title"), header, rows)
     for one in report.results:
         if one.overridden:
-            say("protocols.overridden", rule=one.rule, protocol=one.protocol, reason=one.overridden)
+            say(
+                "protocols.overridden",
+                rule=messages.text(f"protocols.short.{one.rule}"),
+                protocol=one.protocol,
+                reason=one.overridden,
+            )
 
 
 def _state(result: RuleResult) -> str:

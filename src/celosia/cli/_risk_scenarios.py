@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from celosia import messages
 from celosia.cli._risk_part import Asked, RiskPart, Watch
 from celosia.cli._shell import names_option, option
 from celosia.cli._show import print_table, say
-from celosia.model.scenarios import indicator_tenths
+from celosia.model.scenarios import indicator_tenths, threshold_text
 
 
 def options() -> list[click.Parameter]:
@@ -78,7 +77,7 @@ def _cell(scenario: dict[str, Any], column: str) -> str:
     if column == "variables":
         return _variables(scenario)
     if column == "criterion":
-        return messages.text("risk.criterion", threshold=_threshold(scenario["criterion"]["exact"]))
+        return messages.text("risk.criterion", threshold=threshold_text(scenario["criterion"]["exact"]))
     figure = scenario[column]
     return messages.percent(figure) if column.endswith("share") else messages.integer(figure)
 
@@ -90,15 +89,6 @@ def _variables(scenario: dict[str, Any]) -> str:
         for name in scenario["variables"]
     ]
     return ", ".join(named)
-
-
-def _threshold(exact: str) -> str:
-    """A criterion with as few decimals as it needs, up to four; otherwise as a fraction."""
-    value = Fraction(exact)
-    for digits in range(1, 5):
-        if (value * 10**digits).denominator == 1:
-            return messages.decimal(float(value), digits)
-    return exact
 
 
 def _show_table(scenario: dict[str, Any], unit: str) -> None:

@@ -127,7 +127,7 @@ def _lines(annotated: AnnotatedDictionary) -> Table:
 
 def _signers(approvals: Sequence[Approval]) -> tuple[Signer, ...]:
     signed = tuple(
-        Signer(messages.text(f"protocols.role.{one.role}"), one.name, one.when, one.signature) for one in approvals
+        Signer(messages.text(f"protocols.role.{one.role}"), one.name, one.when[:10], one.signature) for one in approvals
     )
     return signed or (Signer(messages.text("protocols.role.lead")),)
 
@@ -183,11 +183,15 @@ def _contrast_blocks(report: ContrastReport) -> Iterator[Block]:
 def _continuous(lines: Sequence[ContrastLine]) -> Table:
     keys = ("variable", "label", "statistic", "before", "after", "equal")
     rows = tuple(
-        (line.variable, label_word(line.label), _word(f"contrast.{key}"), *_both(line, key), line.equal)
+        (line.variable, label_word(line.label), _word(f"contrast.{key}"), *_both(line, key), _same(line.equal))
         for line in lines
         for key in STATISTICS
     )
     return Table(tuple(_word(f"contrast.{key}") for key in keys), rows, (1.4, 1.4, 1.2, 1.2, 1.2, 0.7), right=(3, 4))
+
+
+def _same(equal: bool) -> str:
+    return _word("contrast.same" if equal else "contrast.different")
 
 
 def _both(line: ContrastLine, key: str) -> tuple[str, str]:
@@ -200,7 +204,7 @@ def _categorical(lines: Sequence[ContrastLine]) -> Table:
     header = [_word(f"contrast.{key}") for key in keys]
     header[2:4] = [f"{_word('contrast.categories')}: {column.lower()}" for column in header[2:4]]
     rows = tuple(
-        (line.variable, label_word(line.label), *_both(line, "categories"), line.equal) for line in lines
+        (line.variable, label_word(line.label), *_both(line, "categories"), _same(line.equal)) for line in lines
     )  # fmt: skip
     return Table(tuple(header), rows, (1.6, 1.6, 1.2, 1.2, 0.8), right=(2, 3))
 
@@ -208,7 +212,12 @@ def _categorical(lines: Sequence[ContrastLine]) -> Table:
 def _frequencies(pairs: Sequence[FrequencyPair]) -> Table:
     header = tuple(_word(f"contrast.{key}") for key in ("category", "before", "after", "equal"))
     rows = tuple(
-        (one.value or _word("rest"), messages.integer(one.before), messages.integer(one.after), one.before == one.after)
+        (
+            one.value or _word("rest"),
+            messages.integer(one.before),
+            messages.integer(one.after),
+            _same(one.before == one.after),
+        )
         for one in pairs
     )
     return Table(header, rows, (2.2, 1.2, 1.2, 0.8), right=(1, 2))

@@ -172,16 +172,16 @@ class CodebookUnclear(BadInput):
 class StrataTooSmall(Refusal):
     """Strata with fewer rows than a group must have."""
 
-    fields = ("technique", "strata", "k")
+    fields = ("technique", "strata", "k", "unit")
 
 
 class PatternsTooSmall(Refusal):
     """Rows that lack some of the columns, too few of a kind to make a group of their own."""
 
-    fields = ("technique", "rows", "k")
+    fields = ("technique", "rows", "k", "unit")
 
 
 class GroupLargerThanTable(Refusal):
     """A group must have more rows than the table has with numbers."""
 
-    fields = ("technique", "rows", "k")
+    fields = ("technique", "rows", "k", "unit")

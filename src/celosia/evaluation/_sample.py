@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what follows from the vocabulary, which may hold millions, is made once
 class Column:
     """One variable: its values as codes and, where it is read as a number, the number behind each value."""
 
@@ -30,17 +31,17 @@ class Column:
     codes: NDArray[np.integer]
     numbers: Floats | None = None  # NaN where a value is none; None for categories
 
-    @property
+    @cached_property
     def masked(self) -> Flags:
         """Which values of the vocabulary hold only asterisks."""
         return np.fromiter((is_masked(text) for text in self.vocabulary), bool, len(self.vocabulary))
 
-    @property
+    @cached_property
     def missing(self) -> Flags:
         """Which value of the vocabulary is the missing one."""
         return np.fromiter((text == MISSING for text in self.vocabulary), bool, len(self.vocabulary))
 
-    @property
+    @cached_property
     def values(self) -> Floats:
         """The number of each combination; NaN where there is none."""
         numbers = np.full(len(self.vocabulary), np.nan) if self.numbers is None else self.numbers

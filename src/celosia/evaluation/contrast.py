@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from celosia import messages
 from celosia.errors import ContrastOneKind, ContrastTooSmall
 from celosia.evaluation import _statistics
 from celosia.evaluation._sample import Sample
@@ -39,7 +40,7 @@ def contrast(
         raise ContrastTooSmall(chosen=len(chosen), needed=LEAST)
     for kind in _KINDS:
         if kind in labels.values() and kind not in {labels.get(name) for name in chosen}:
-            raise ContrastOneKind(kind=kind)
+            raise ContrastOneKind(kind=messages.text(f"dictionary.mel_label.{kind}"))
     return tuple(_line(before, after, name, labels.get(name, "")) for name in chosen)
 
 

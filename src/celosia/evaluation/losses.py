@@ -165,8 +165,8 @@ def _suppressed(released: Tuples) -> Flags:
 def _plain_rows(sample: Sample, name: str) -> dict[str, int]:
     """Rows behind each value that is not masked; missing is a value: it was missing before as well."""
     rows: Integers = sample.tally_rows(name)
-    vocabulary = sample.columns[name].vocabulary
-    return {text: int(n) for text, n in zip(vocabulary, rows, strict=True) if n and not is_masked(text)}
+    column = sample.columns[name]
+    return {column.vocabulary[place]: int(rows[place]) for place in np.flatnonzero((rows > 0) & ~column.masked)}
 
 
 def _bits(rows: int, behind: int) -> float:

@@ -22,6 +22,7 @@ MOST_VARIABLES = 20
 MOST_CATEGORIES = 8
 MOST_ROWS = 100_000  # combinations taken from each file, evenly over their order
 _ROUNDS, _CLOSE, _RIDGE = 30, 1e-10, 1e-9
+_SAID = 1e-10  # share of a column's square below which the others already say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +145,20 @@ def _category_terms(before: Sample, after: Sample, first: Integers, second: Inte
 
 
 def _independent(design: Floats) -> Floats:
-    """The columns that the ones before do not already say, by a Gram-Schmidt walk in their order."""
+    """The columns that the ones before do not already say: Cholesky's walk over their products, in their order."""
+    lengths = np.sqrt((design * design).sum(axis=0))
+    unit = design / np.where(lengths > 0, lengths, 1.0)
+    products = unit.T @ unit
     kept: list[int] = []
-    basis = np.zeros((len(design), 0))
+    steps = np.zeros_like(products)  # row j: the column in terms of the directions kept so far
     for j in range(design.shape[1]):
-        column = design[:, j]
-        rest = column - basis @ (basis.T @ column)
-        rest = rest - basis @ (basis.T @ rest)
-        length = float(np.sqrt((rest * rest).sum()))
-        if length > 1e-8 * max(float(np.sqrt((column * column).sum())), 1e-300):
+        for place, other in enumerate(kept):
+            said = float(steps[j, :place] @ steps[other, :place])
+            steps[j, place] = (products[j, other] - said) / steps[other, place]
+        own = float(products[j, j] - steps[j] @ steps[j])  # square of what is left of a column of length one
+        if own > _SAID:
+            steps[j, len(kept)] = math.sqrt(own)
             kept.append(j)
-            basis = np.concatenate([basis, (rest / length)[:, None]], axis=1)
     return design[:, kept]
 
 

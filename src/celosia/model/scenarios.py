@@ -7,6 +7,7 @@ Source: ATENEA guide G3_DE, section 4.2.3 (RI = 1/f; at risk when RI >= 0.3 unle
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,15 +19,18 @@ from celosia.errors import ValueOutOfRange
 
 RISK_FORMAT = "celosia/risk/1"
 THRESHOLD = Fraction(3, 10)
+# An exponent of millions would be worked out digit by digit.
+_WRITTEN = re.compile(r"\d{1,18}/\d{1,18}|\d{0,18}[.,]?\d{0,18}([eE][+-]?\d{1,2})?")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def exact_threshold(value: Any) -> Fraction | None:
     """A criterion exactly as written (0.3, 0,3 or 3/10), above 0 and at most 1; None when it is not one."""
-    if isinstance(value, bool):
+    written = str(value).strip()
+    if isinstance(value, bool) or not _WRITTEN.fullmatch(written):
         return None
     try:
-        threshold = Fraction(str(value).strip().replace(",", "."))
+        threshold = Fraction(written.replace(",", "."))
     except (ValueError, ZeroDivisionError):
         return None
     return threshold if 0 < threshold <= 1 else None
@@ -38,6 +42,15 @@ def threshold_of(value: Any) -> Fraction:
     if threshold is None:
         raise ValueOutOfRange(parameter="threshold", given=value, allowed=messages.text("risk.accepted_threshold"))
     return threshold
+
+
+def threshold_text(threshold: Fraction | str) -> str:
+    """A criterion with as few decimals as it needs, up to four; otherwise as a fraction, also of 0.3333333333333333."""
+    threshold = Fraction(threshold).limit_denominator(10**12)
+    for digits in range(1, 5):
+        if (threshold * 10**digits).denominator == 1:
+            return messages.decimal(float(threshold), digits)
+    return str(threshold)
 
 
 def largest_at_risk(threshold: Fraction) -> int:

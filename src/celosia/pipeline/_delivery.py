@@ -115,7 +115,7 @@ def _assembled(draft: Path, project: Project, held: Held, now: datetime) -> Deli
         about=dict(held.manifest.about),
     )
     with writing_into(draft):
-        text = json.dumps(delivery.as_dict(), ensure_ascii=False, indent=2, sort_keys=True)
+        text = json.dumps(delivery.as_dict(), ensure_ascii=False, indent=2)
         (draft / MANIFEST).write_text(text + "\n", "utf-8")
         (draft / MANIFEST).chmod(_OPEN_FILE)
     return delivery
@@ -130,7 +130,7 @@ def _restricted_half(project: Project, target: Path) -> None:
         shutil.copyfile(project.dictionary_path, target / DICTIONARY)
         (target / DICTIONARY).chmod(PRIVATE_FILE)
         mark = target / messages.text("mel.delivery.mark")
-        mark.write_text(messages.text("mel.delivery.do_not_publish"), "utf-8")
+        mark.write_text(messages.text("mel.delivery.do_not_publish") + "\n", "utf-8")
         mark.chmod(PRIVATE_FILE)
 
 

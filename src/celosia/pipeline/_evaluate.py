@@ -15,6 +15,7 @@ from celosia.evaluation.compare import Question, compare
 from celosia.evaluation.properties import ALPHA, DEFAULT, TOLERANCE, Asked, Rules, asked_property
 from celosia.model.evaluation import EvaluationReport, FileFacts, RiskComparison
 from celosia.model.plan import Plan, policy_from
+from celosia.model.scenarios import THRESHOLD, threshold_of
 from celosia.model.variables import Role, Scale, Variable
 from celosia.pipeline._evaluate_risk import released_persons, risk_side, scenario_shares, search_metrics
 from celosia.pipeline._evaluate_samples import Side, Sides, make_samples
@@ -23,7 +24,7 @@ from celosia.pipeline._plan import read_plan
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import is_project
 
-THRESHOLD = "0.3"  # ATENEA's identification risk
+_TOLERANCES = "0.05; mean=0.01"
 _CANDIDATE = {"format": "csv", "encoding": "utf-8", "delimiter": ",", "quote": '"', "header": True}
 
 
@@ -39,7 +40,7 @@ class Wanted:
     key: str | None = None
     quasi: tuple[str, ...] = ()
     contrast: tuple[str, ...] = ()
-    threshold: Fraction = Fraction(THRESHOLD)
+    threshold: Fraction = THRESHOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def evaluate(
     after: Any = None,
     *,
     keep: Sequence[str] = (),
-    tolerance: Sequence[str] | float = (),
+    tolerance: Sequence[str] | str | float = (),
     variables: Sequence[str] = (),
     match: Mapping[str, str] | None = None,
     weights: str | None = None,
@@ -66,7 +67,7 @@ def evaluate(
     contrast: Sequence[str] = (),
     period: str | None = None,
     alpha: float = ALPHA,
-    threshold: str = THRESHOLD,
+    threshold: Any = THRESHOLD,
     report: Progress = None,
     **reading: Any,
 ) -> EvaluationReport:
@@ -82,7 +83,7 @@ def evaluate(
         key=key,
         quasi=tuple(quasi),
         contrast=tuple(contrast),
-        threshold=_threshold(threshold),
+        threshold=threshold_of(threshold),
     )
     with opened_pair(before, after, report, reading) as pair:
         return evaluate_pair(pair, wanted, report)
@@ -231,12 +232,13 @@ def _candidate(folder: Path) -> Path:
     return file
 
 
-def _tolerances(given: Sequence[str] | float) -> tuple[float, dict[str, float]]:
+def _tolerances(given: Sequence[str] | str | float) -> tuple[float, dict[str, float]]:
     """`0.01` for all, `mean=0.001` for one property."""
-    if isinstance(given, int | float):
-        return _tolerance(str(given)), {}
+    asked = [str(given)] if isinstance(given, str | int | float) else list(given)
+    if sum("=" not in words for words in asked) > 1:  # 0,05 taken apart at its comma would allow everything
+        raise ValueOutOfRange(parameter="tolerance", given=" ".join(asked), allowed=_TOLERANCES)
     common, own = TOLERANCE, {}
-    for words in given:
+    for words in asked:
         name, equals, number = words.rpartition("=")
         if equals:
             own[asked_property(name if name not in ("model", "test") else "?").property] = _tolerance(number)
@@ -251,16 +253,5 @@ def _tolerance(words: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise ValueOutOfRange(parameter="tolerance", given=words, allowed="0.05; mean=0.01")
-    return number
-
-
-def _threshold(words: str) -> Fraction:
-    """The identification risk from which a row is at risk, as an exact fraction."""
-    try:
-        number = Fraction(words.replace(",", "."))
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(0)
-    if not 0 < number <= 1:
-        raise ValueOutOfRange(parameter="threshold", given=words, allowed="0–1")
+        raise ValueOutOfRange(parameter="tolerance", given=words, allowed=_TOLERANCES)
     return number

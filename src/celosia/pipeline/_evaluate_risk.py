@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,11 +16,13 @@ from celosia.evaluation.losses import released_entropy, released_metrics
 from celosia.model.evaluation import RiskSide
 from celosia.model.measures import MissingReading
 from celosia.model.plan import Plan, policy_from
+from celosia.model.scenarios import Scenario, ScenarioRisk
 from celosia.pipeline._check import PERSON, with_persons
 from celosia.pipeline._hierarchies import compiled_hierarchies
 from celosia.pipeline._open import Opened
 from celosia.risk import ClassSizes, class_sizes, measure
-from celosia.tuples import Tuples, project
+from celosia.risk.scenarios import scenario_report
+from celosia.tuples import Tuples
 
 _MOST_SCENARIOS, _LISTED = 120, 12
 _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
@@ -42,7 +44,7 @@ def risk_side(quasi: Tuples, threshold: Fraction) -> RiskSide:
     """How exposed one file leaves people: ATENEA's RI = 1/f, in persons where they are known."""
     measured = measure(quasi, {})
     sizes = class_sizes(quasi, MissingReading.OWN)
-    at_risk, share = _at_risk(quasi, sizes, threshold)
+    whole = _counted(quasi, [quasi.names], threshold)[quasi.names]
     smallest = measured.k_persons or measured.k
     return RiskSide(
         rows=measured.rows,
@@ -53,38 +55,36 @@ def risk_side(quasi: Tuples, threshold: Fraction) -> RiskSide:
         unique_rows=measured.unique_rows,
         rows_below={str(limit): count for limit, count in measured.rows_below.items()},
         suppressed_rows=measured.suppressed.rows,
-        at_risk=at_risk,
-        at_risk_share=share,
+        at_risk=whole.at_risk,
+        at_risk_share=whole.share,
         largest_risk=1 / smallest if smallest else None,
         class_sizes=_buckets(sizes),
     )
 
 
-def _at_risk(quasi: Tuples, sizes: ClassSizes, threshold: Fraction) -> tuple[int, float]:
-    """Units whose 1/f reaches the threshold, in whole numbers, and their share of all.
-
-    A person with rows in two risky classes is at risk once for each: the share stops at all of them.
-    """
-    behind = sizes.persons if sizes.persons is not None else sizes.rows
-    risky = behind * threshold.numerator <= threshold.denominator
-    units = quasi.persons.total if quasi.persons is not None else quasi.n_rows
-    at_risk = min(int(behind[risky].sum()), units)
-    return at_risk, at_risk / units if units else 0.0
+def _counted(
+    table: Tuples, combinations: Sequence[tuple[str, ...]], threshold: Fraction
+) -> dict[tuple[str, ...], ScenarioRisk]:
+    """Each combination as `celosia risk` counts it: a person once, however many of their rows are at risk."""
+    asked = [Scenario(names, threshold, origin="generated") for names in combinations]
+    return {risk.scenario.variables: risk for risk in scenario_report(table, asked).scenarios}
 
 
 def scenario_shares(before: Tuples, after: Tuples, threshold: Fraction) -> tuple[tuple[str, float, float], ...]:
     """Share at risk when an attacker knows one, two or all of the quasi-identifiers, the riskiest first."""
     places = range(len(before.names))
-    chosen = [c for size in (1, 2) for c in itertools.combinations(places, size)]
-    chosen = [*chosen[:_MOST_SCENARIOS], *([tuple(places)] if len(before.names) > 2 else [])]
-    found = []
-    for places_known in chosen:
-        shares = []
-        for table in (before, after):
-            known = project(table, [table.names[i] for i in places_known])[0]
-            shares.append(_at_risk(known, class_sizes(known, MissingReading.OWN), threshold)[1])
-        found.append((" × ".join(before.names[i] for i in places_known), shares[0], shares[1]))
+    few = [c for size in (1, 2) for c in itertools.combinations(places, size)][:_MOST_SCENARIOS]
+    chosen = [*few, *([tuple(places)] if len(before.names) > 2 else [])]
+    shares = [_shares(table, chosen, threshold) for table in (before, after)]
+    found = [(" × ".join(before.names[i] for i in known), shares[0][known], shares[1][known]) for known in chosen]
     return tuple(sorted(found, key=lambda one: (-one[1], one[0]))[:_LISTED])
+
+
+def _shares(table: Tuples, chosen: Sequence[tuple[int, ...]], threshold: Fraction) -> dict[tuple[int, ...], float]:
+    """By positions, because a variable may have another name in the released file."""
+    named = {known: tuple(table.names[i] for i in known) for known in chosen}
+    counted = _counted(table, list(named.values()), threshold)
+    return {known: counted[names].share for known, names in named.items()}
 
 
 def _buckets(sizes: ClassSizes) -> tuple[tuple[str, int, int], ...]:

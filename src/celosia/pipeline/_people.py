@@ -44,7 +44,7 @@ def read_people(folder: Place) -> tuple[Person, ...]:
     document = read_toml(path)
     if document.get("format") != PEOPLE_FORMAT:
         raise UnknownFormat(path=str(path), found=str(document.get("format")), expected=PEOPLE_FORMAT)
-    listed = document.get("people", ())
+    listed = document.get("people", [])
     if not isinstance(listed, list):
         raise BadPeople(path=str(path))
     found: list[Person] = []

@@ -56,7 +56,8 @@ def judge_project(folder: Place, stage: str, **parts: Any) -> RuleReport:
 def failing_text(report: RuleReport) -> str:
     """The rules that stop a release, each with its protocol, what it asks and what was measured."""
     told = [
-        messages.text("protocols.failing", protocol=one.protocol, rule=one.rule, asked=asked_text(one),
+        messages.text("protocols.failing", protocol=one.protocol, rule=messages.text(f"protocols.short.{one.rule}"),
+                      asked=asked_text(one),
                       measured=measured_text(one))
         for one in report.failing
     ]  # fmt: skip

@@ -17,9 +17,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia.data.numbers import NumberColumn, number_column
-from celosia.techniques._contract import Settings, coded
+from celosia.techniques._contract import Settings, coded, unknown_in
 
 Whole = NDArray[np.int64]
+Pair = tuple[pa.Array, pa.Array]
 _GROUPS = 10
 
 
@@ -30,7 +31,7 @@ def associations_lost(
     now = {**before, **after}
     return {
         name: {
-            other: _lost(before[name], before[other], now[name], now[other], settings)
+            other: _lost((before[name], before[other]), (now[name], now[other]), settings, (name, other))
             for other in compare
             if other != name
         }
@@ -38,24 +39,26 @@ def associations_lost(
     }
 
 
-def _lost(x: pa.Array, y: pa.Array, new_x: pa.Array, new_y: pa.Array, settings: Settings) -> dict[str, Any]:
-    measure, was = association(x, y, settings)
-    _, remains = association(new_x, new_y, settings)
+def _lost(before: Pair, after: Pair, settings: Settings, names: tuple[str, str]) -> dict[str, Any]:
+    measure, was = association(*before, settings, names)
+    _, remains = association(*after, settings, names)
     lost = None if was is None or remains is None else abs(was) - abs(remains)
     return {"measure": measure, "before": was, "after": remains, "lost": lost}
 
 
-def association(one: pa.Array, other: pa.Array, settings: Settings) -> tuple[str, float | None]:
+def association(
+    one: pa.Array, other: pa.Array, settings: Settings, names: tuple[str, str] = ("", "")
+) -> tuple[str, float | None]:
     """The measure that fits two columns, and its value; none where one of them does not vary."""
-    numbers = _numbers(one, settings), _numbers(other, settings)
+    numbers = _numbers(one, settings, names[0]), _numbers(other, settings, names[1])
     if numbers[0] is not None and numbers[1] is not None:
         both = numbers[0].plain & numbers[1].plain
         return "spearman", spearman(numbers[0].values[both], numbers[1].values[both])
     return "cramer_v", cramer_v(_categories(one, numbers[0]), _categories(other, numbers[1]))
 
 
-def _numbers(cells: pa.Array, settings: Settings) -> NumberColumn | None:
-    column = number_column(cells, settings.get("decimal", "."), settings.get("unknown", ()))
+def _numbers(cells: pa.Array, settings: Settings, name: str) -> NumberColumn | None:
+    column = number_column(cells, settings.get("decimal", "."), unknown_in(settings, name))
     code = pc.any(pc.match_substring_regex(cells, "^0[0-9]")).as_py()
     return None if column.unreadable or code or not column.plain.any() else column
 

@@ -11,19 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia.errors import ZoneNeeded
 from celosia.hierarchy import BUILDERS
 from celosia.model.parameters import Param, conflict
-from celosia.techniques._contract import Given, Settings
-from celosia.techniques._values import each_value, refuse_unreadable
+from celosia.techniques._contract import Given, Settings, unknown_in
+from celosia.techniques._identifiers import silent_cells
+from celosia.techniques._values import refuse_unreadable
 
 FORMATS = next(builder for builder in BUILDERS if builder.name == "dates").params["format"].choices
 DAY_FORMATS = tuple(shape for shape in FORMATS if "dd" in shape)
@@ -31,6 +33,10 @@ ZONE = Param("text")
 _CLOCK = r"[T ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
 _TIME = rf"(?:{_CLOCK} ?(?P<offset>Z|[+-]\d{{2}}(?::?\d{{2}})?)?)?"
 _NEEDS_ZONE = -1
+_BEYOND = 10**9  # no zone is so far away
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_DAY, _LAST_DAY = (date.min - _EPOCH.date()).days, (date.max - _EPOCH.date()).days
+Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +54,15 @@ class Days:
 def days_in(technique: str, given: Given, name: str, settings: Settings) -> Days:
     """The days of a column; cells that are no date in the declared formats are refused with their count."""
     formats, zone = settings["formats"], time_zone(technique, settings.get("zone"))
-    shapes = tuple(_shape(text) for text in formats)
-    made = each_value(given.columns[name], settings["unknown"], lambda values: _read_all(values, shapes, zone))
-    refuse_unreadable(technique, given, name, made.failed, "date", formats=", ".join(formats))
-    numbers = _numbers(made.cells)
-    waiting = numbers == _NEEDS_ZONE
+    encoded = given.columns[name].dictionary_encode()
+    plain = ~silent_cells(encoded.dictionary, unknown_in(settings, name))
+    found = np.where(plain, _read(encoded.dictionary, tuple(_shape(text) for text in formats), zone), 0)
+    place = encoded.indices.to_numpy(zero_copy_only=False)
+    refuse_unreadable(technique, given, name, (plain & (found == 0))[place], "date", formats=", ".join(formats))
+    waiting = (found == _NEEDS_ZONE)[place]
     if waiting.any():
         raise ZoneNeeded(technique=technique, variable=name, rows=int(given.rows[waiting].sum()))
-    return Days(numbers)
+    return Days(found[place])
 
 
 def time_zone(technique: str, name: str | None) -> ZoneInfo | None:
@@ -86,55 +93,100 @@ def _number(day: date) -> int:
     return day.year * 10000 + day.month * 100 + day.day
 
 
-_MARK = "\N{NULL}"  # no cell holds it: numbers we wrote stay apart from special cells that look like one
+def _read(values: pa.Array, shapes: Sequence[str], zone: ZoneInfo | None) -> Longs:
+    """The day of each text; 0 when no format reads it, or two of them read different days."""
+    found, clash = np.zeros(len(values), np.int64), np.zeros(len(values), bool)
+    for shape in shapes:
+        day = _days(pc.extract_regex(values, shape), zone)
+        clash |= (day != 0) & (found != 0) & (day != found)
+        found = np.where(found == 0, day, found)
+    return np.where(clash, 0, found)
 
 
-def _numbers(cells: pa.Array) -> NDArray[np.int64]:
-    texts = cells.dictionary_encode()
-    found = [int(text[1:]) if text.startswith(_MARK) else 0 for text in texts.dictionary.to_pylist()]
-    return np.array(found, np.int64)[texts.indices.to_numpy(zero_copy_only=False)]
+def _days(parts: pa.StructArray, zone: ZoneInfo | None) -> Longs:
+    """The days behind the parts of texts, 0 where they make none."""
+    read = np.asarray(parts.is_valid().to_numpy(zero_copy_only=False), bool)
+    year, month, day = _part(parts, "y", 0), _part(parts, "m", 1), _part(parts, "d", 1)
+    read &= (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
+    months = np.where(read, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
+    dates = months.astype("datetime64[D]") + (day - 1)
+    read &= dates.astype("datetime64[M]") == months  # no 31 April
+    names = [field.name for field in parts.type]
+    if "hour" not in names:
+        return np.where(read, _numbered(dates), 0)
+    hour, minute, second = (_part(parts, part, 0) for part in ("hour", "minute", "second"))
+    read &= (hour < 24) & (minute < 60) & (second < 60)
+    stated = read & np.asarray(pc.not_equal(pc.fill_null(parts.field("offset"), ""), "").to_numpy(zero_copy_only=False))
+    numbers = np.where(read, _numbered(dates), 0)
+    if zone is None:
+        return np.where(stated, _NEEDS_ZONE, numbers)
+    away = _offsets(parts.field("offset").filter(pa.array(stated)))
+    instants = (dates.astype(np.int64) * 86400 + hour * 3600 + minute * 60 + second)[stated] - away
+    numbers[stated] = np.where(np.abs(away) < 86400, _local_days(instants, zone), 0)
+    return numbers
 
 
-def _read_all(values: Sequence[str], shapes: Sequence[re.Pattern[str]], zone: ZoneInfo | None) -> list[str | None]:
-    return [None if (day := _read(value, shapes, zone)) is None else f"{_MARK}{day}" for value in values]
+def _part(parts: pa.StructArray, name: str, absent: int) -> Longs:
+    """A part of each text as a whole number."""
+    if parts.type.get_field_index(name) < 0:
+        return np.full(len(parts), absent, np.int64)
+    texts = pc.fill_null(parts.field(name), "")
+    numbers = pc.if_else(pc.equal(texts, ""), str(absent), texts).cast(pa.int64())
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), np.int64)
 
 
-def _read(value: str, shapes: Sequence[re.Pattern[str]], zone: ZoneInfo | None) -> int | None:
-    """The day of a text; None when no format reads it, or two of them read different days."""
-    found = {_day(match, zone) for shape in shapes if (match := shape.fullmatch(value))} - {None}
-    return found.pop() if len(found) == 1 else None
+def _offsets(texts: pa.Array) -> Longs:
+    """Seconds east of Greenwich of Z, ±hh, ±hhmm and ±hh:mm; there are few different ones."""
+    encoded = texts.dictionary_encode()
+    seconds = [_seconds(text) for text in encoded.dictionary.to_pylist()]
+    return np.array(seconds, np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
-def _day(match: re.Match[str], zone: ZoneInfo | None) -> int | None:
-    parts = match.groupdict()
-    try:
-        day = date(int(parts["y"]), int(parts.get("m") or 1), int(parts.get("d") or 1))
-        if parts.get("hour") is None:
-            return _number(day)
-        moment = datetime(
-            day.year, day.month, day.day, int(parts["hour"]), int(parts["minute"]), int(parts["second"] or 0)
-        )
-        if parts["offset"] is None:
-            return _number(day)
-        if zone is None:
-            return _NEEDS_ZONE
-        return _number(moment.replace(tzinfo=_offset(parts["offset"])).astimezone(zone).date())
-    except (ValueError, OverflowError):
-        return None
-
-
-def _offset(text: str) -> timezone:
+def _seconds(text: str) -> int:
     if text == "Z":
-        return UTC
+        return 0
     digits = text[1:].replace(":", "").ljust(4, "0")
-    away = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return timezone(-away if text[0] == "-" else away)
+    away = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return -away if text[0] == "-" else away
+
+
+def _local_days(instants: Longs, zone: ZoneInfo) -> Longs:
+    """The day in a zone of each instant, in seconds since 1970 UTC; 0 beyond the calendar.
+
+    A zone is asked once for each hour; only inside an hour in which its clocks change is each instant asked for.
+    """
+    hours, place = np.unique(instants // 3600, return_inverse=True)
+    begins = np.array([_away(hour * 3600, zone) for hour in hours.tolist()], np.int64)
+    ends = np.array([_away(hour * 3600 + 3599, zone) for hour in hours.tolist()], np.int64)
+    away = begins[place.reshape(-1)]
+    changing = (begins != ends)[place.reshape(-1)]
+    away[changing] = [_away(instant, zone) for instant in instants[changing].tolist()]
+    dates = (instants + np.where(away == _BEYOND, 0, away)) // 86400
+    known = (away != _BEYOND) & (dates >= _FIRST_DAY) & (dates <= _LAST_DAY)
+    return np.where(known, _numbered(np.where(known, dates, 0).astype("datetime64[D]")), 0)
+
+
+def _away(instant: int, zone: ZoneInfo) -> int:
+    """Seconds a zone is ahead of UTC at an instant."""
+    try:
+        offset = (_EPOCH + timedelta(seconds=instant)).astimezone(zone).utcoffset()
+    except (OverflowError, ValueError):
+        return _BEYOND
+    return _BEYOND if offset is None else int(offset.total_seconds())
+
+
+def _numbered(dates: NDArray[np.datetime64]) -> Longs:
+    """Dates as yyyymmdd."""
+    months = dates.astype("datetime64[M]")
+    count = months.astype(np.int64)
+    day = (dates - months.astype("datetime64[D]")).astype(np.int64) + 1
+    return np.asarray((1970 + count // 12) * 10000 + (count % 12 + 1) * 100 + day, np.int64)
 
 
 @cache
-def _shape(text: str) -> re.Pattern[str]:
+def _shape(text: str) -> str:
     """The expression of a declared format; day and month may lack their zero between marks, as people write them."""
     short = r"\d{1,2}" if text.startswith(("dd/", "dd-", "mm/")) else r"\d{2}"
     shape = re.escape(text).replace("yyyy", r"(?P<y>\d{4})")
     shape = shape.replace("mm", f"(?P<m>{short})").replace("dd", f"(?P<d>{short})")
-    return re.compile(shape + (_TIME if "dd" in text else ""), re.ASCII)
+    return f"^{shape}{_TIME if 'dd' in text else ''}$"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from celosia.data.numbers import NumberColumn, number_column
 from celosia.errors import NotNumeric
 from celosia.model.parameters import Param, settle
+from celosia.model.values import CellKind, kind_of
 from celosia.techniques._draws import Draws
 
 Settings = Mapping[str, Any]
@@ -93,20 +94,31 @@ def columns_of(settings: Settings) -> tuple[str, ...]:
     return (*settings["columns"], *settings.get("strata", ()))
 
 
+def unknown_in(settings: Settings, name: str) -> tuple[str, ...]:
+    """The codes of unknown of a column: those of the step, or the column's own where the dictionary told them.
+
+    A code of one column is a value of another: 9 is an unknown sex and an age.
+    """
+    declared = settings.get("unknown", ())
+    return tuple(declared.get(name, ())) if isinstance(declared, Mapping) else tuple(declared)
+
+
 def numbers_in(given: Given, name: str, settings: Settings, technique: str) -> NumberColumn:
     """A column as numbers; text in it is refused with its count."""
-    column = number_column(given.columns[name], settings.get("decimal", "."), settings.get("unknown", ()))
+    codes = unknown_in(settings, name)
+    column = number_column(given.columns[name], settings.get("decimal", "."), codes)
     if column.unreadable:
-        rows = _unreadable_rows(given, name, column)
+        rows = _unreadable_rows(given, name, column, codes)
         raise NotNumeric(technique=technique, variable=name, rows=rows)
     return column
 
 
-def _unreadable_rows(given: Given, name: str, column: NumberColumn) -> int:
+def _unreadable_rows(given: Given, name: str, column: NumberColumn, codes: Sequence[str]) -> int:
     if int(given.rows.max(initial=1)) == 1:
         return column.unreadable
     cells = given.columns[name]
-    readable = column.plain | np.array([text == "" or not text.strip("*") for text in cells.to_pylist()], bool)
+    silent = [kind_of(text, codes) is not CellKind.PLAIN for text in cells.to_pylist()]
+    readable = column.plain | np.array(silent, bool)
     return int(given.rows[~readable].sum())
 
 

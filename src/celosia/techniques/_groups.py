@@ -2,7 +2,8 @@
 
 Knows numbers and the cell of each row (its stratum, and which of its columns hold numbers). Ignores text and settings.
 Rows come in the canonical order, which breaks every tie. One column is cut optimally; several go through MDAV, exact
-up to EXACT_ROWS rows in a cell, beyond that inside the blocks of a k-d partition, a function of the rows alone.
+up to EXACT_ROWS rows in a cell, beyond that inside the blocks of a k-d partition, a function of the rows alone. Where
+rows are of persons, groups of too few of them are joined with the nearest of their cell, which costs some nearness.
 """
 
 from __future__ import annotations
@@ -47,6 +48,63 @@ def grouped(values: Floats, cells: Longs, k: int, block: int | None) -> Grouping
     sizes = np.bincount(label, minlength=len(label))
     number = np.cumsum(sizes > 0) - 1
     return Grouping(number[label], sizes[sizes > 0], found[1])
+
+
+def distinct_by(label: Longs, person: Longs, many: int) -> Longs:
+    """How many different persons stand under each label."""
+    people = int(person.max(initial=0)) + 1
+    return np.bincount(np.unique(label * people + person) // people, minlength=many)
+
+
+def joined(values: Floats, cells: Longs, found: Grouping, person: Longs, k: int) -> Grouping:
+    """The groups, each of too few persons joined with the nearest of its cell, until all have k different persons.
+
+    Every cell must have k persons; then a group of fewer is never alone in its cell, and each round leaves fewer groups.
+    """
+    from celosia.kernels import mdav
+
+    order = np.argsort(cells, kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(cells)))).astype(np.int64)
+    scores = np.empty(values.shape)
+    scores[order] = mdav.standard_scores(values[order], starts)
+    label = found.label
+    while True:
+        many = int(label.max(initial=-1)) + 1
+        short = distinct_by(label, person, many) < k
+        if not short.any():
+            return Grouping(label, np.bincount(label, minlength=many), found.blocks)
+        label = _together(scores, cells, label, short)[label]
+
+
+def _together(scores: Floats, cells: Longs, label: Longs, short: NDArray[np.bool_]) -> Longs:
+    """A new number for each group: the same for a short one and the group of its cell whose centre is nearest."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    sizes = np.bincount(label)
+    centres = np.stack([np.bincount(label, scores[:, axis]) / sizes for axis in range(scores.shape[1])], axis=1)
+    cell = np.empty(len(sizes), np.int64)
+    cell[label] = cells
+    one, other = _nearest_groups(centres, cell, short)
+    links = coo_array((np.ones(len(one), bool), (one, other)), shape=(len(sizes), len(sizes)))
+    number: Longs = connected_components(links, directed=False)[1].astype(np.int64)
+    return number
+
+
+def _nearest_groups(centres: Floats, cell: Longs, short: NDArray[np.bool_]) -> tuple[Longs, Longs]:
+    """Each short group and the group of its cell that lies nearest."""
+    from scipy.spatial import KDTree
+
+    order = np.argsort(cell, kind="stable")
+    ends = np.cumsum(np.bincount(cell))
+    one, other = [], []
+    for number in np.unique(cell[short]).tolist():
+        groups = order[ends[number - 1] if number else 0 : ends[number]]
+        asking = groups[short[groups]]
+        near = groups[KDTree(centres[groups]).query(centres[asking], k=2)[1]]
+        one.append(asking)
+        other.append(np.where(near[:, 0] == asking, near[:, 1], near[:, 0]))
+    return np.concatenate(one), np.concatenate(other)
 
 
 def _optimal(values: Floats, starts: Longs, k: int) -> tuple[Longs, int]:

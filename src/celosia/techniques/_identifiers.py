@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import NothingChosen
 from celosia.model.values import MISSING
-from celosia.techniques._contract import Given, Settings
+from celosia.techniques._contract import Given, Settings, unknown_in
 from celosia.techniques._settings import named_once
 
 Mask = NDArray[np.bool_]
@@ -48,13 +48,18 @@ def silent_cells(cells: pa.Array, unknown: Sequence[str] = ()) -> Mask:
     return np.asarray(said.to_numpy(zero_copy_only=False), bool)
 
 
-def replaced(given: Given, groups: Sequence[Sequence[str]], unknown: Sequence[str], renamed: Renaming) -> Replaced:
+def unknown_of(settings: Settings, group: Sequence[str]) -> tuple[str, ...]:
+    """The codes of unknown of columns whose identifiers are replaced together."""
+    return tuple(dict.fromkeys(code for name in group for code in unknown_in(settings, name)))
+
+
+def replaced(given: Given, groups: Sequence[Sequence[str]], settings: Settings, renamed: Renaming) -> Replaced:
     """New texts for the identifiers of groups of columns; one identifier, one text throughout its group."""
     columns: dict[str, pa.Array] = {}
     pairs: dict[str, tuple[pa.Array, pa.Array]] = {}
     distinct = 0
     for group in groups:
-        known = identifiers([given.columns[name] for name in group], unknown)
+        known = identifiers([given.columns[name] for name in group], unknown_of(settings, group))
         texts = renamed(known, group)
         distinct += len(known)
         for name in group:

@@ -17,7 +17,18 @@ import pyarrow as pa
 from celosia.hierarchy import CompiledHierarchy, build, compile_for, level_range, read_csv
 from celosia.hierarchy.official import LISTS
 from celosia.model.parameters import Param, conflict
-from celosia.techniques._contract import COLUMNS, INTO, UNKNOWN, Given, Lines, Outcome, Settings, Technique, columns_of
+from celosia.techniques._contract import (
+    COLUMNS,
+    INTO,
+    UNKNOWN,
+    Given,
+    Lines,
+    Outcome,
+    Settings,
+    Technique,
+    columns_of,
+    unknown_in,
+)
 from celosia.techniques._draws import Draws
 from celosia.techniques._values import new_names, recoded
 
@@ -47,7 +58,7 @@ def _generalised(given: Given, name: str, spec: dict[str, Any], settings: Settin
     encoded = given.columns[name].dictionary_encode()
     values, places = encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
     rows = np.bincount(places, weights=given.rows, minlength=len(values)).astype(np.int64)
-    levels = _compiled(name, values, dict(zip(values, rows.tolist(), strict=True)), spec, settings["unknown"])
+    levels = _compiled(name, values, dict(zip(values, rows.tolist(), strict=True)), spec, unknown_in(settings, name))
     level = settings["level"]
     level_range(levels, level, level)
     labels = pa.array(levels.labels[level], pa.large_string())

@@ -15,7 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celosia.model.parameters import Param, conflict
-from celosia.techniques._contract import COLUMNS, INTO, UNKNOWN, Given, Lines, Outcome, Settings, Technique, columns_of
+from celosia.techniques._contract import (
+    COLUMNS,
+    INTO,
+    UNKNOWN,
+    Given,
+    Lines,
+    Outcome,
+    Settings,
+    Technique,
+    columns_of,
+    unknown_in,
+)
 from celosia.techniques._draws import Draws
 from celosia.techniques._values import each_value, new_names, plain_lines, recoded, refuse_unreadable
 
@@ -31,7 +42,7 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
 
 
 def _masked(given: Given, name: str, settings: Settings) -> pa.Array:
-    made = each_value(given.columns[name], settings["unknown"], lambda values: _published(values, settings))
+    made = each_value(given.columns[name], unknown_in(settings, name), lambda values: _published(values, settings))
     refuse_unreadable(_NAME, given, name, made.failed, "width", width=settings["width"])
     return made.cells
 
@@ -58,7 +69,7 @@ def _kept_whole(given: Given, made: dict[str, pa.Array], settings: Settings) -> 
     total = 0
     for name, cells in made.items():
         whole = np.asarray(pc.invert(pc.match_substring(cells, "*")).to_numpy(zero_copy_only=False), bool)
-        total += int(given.rows[whole & plain_lines(given.columns[name], settings["unknown"])].sum())
+        total += int(given.rows[whole & plain_lines(given.columns[name], unknown_in(settings, name))].sum())
     return total
 
 

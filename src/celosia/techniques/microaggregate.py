@@ -1,7 +1,8 @@
 """Microaggregation: numbers give way to the mean of a group of at least k near records (ATENEA 4.2.4).
 
 Knows the columns and strata it is given. Ignores roles and norms. One column is grouped optimally, several by MDAV on
-standard scores; no group crosses a stratum, nor joins rows that lack different columns, so that every published
+standard scores; where the column of the persons is given, groups are joined with their nearest until each holds k
+different persons, not rows of fewer. No group crosses a stratum, nor joins rows that lack different columns, so that every published
 vector that holds a number repeats k times or more in its stratum. Cells without a number stay as they are. A group
 has one text per column, made once, so that its rows cannot be told apart.
 Sources: Hansen and Mukherjee (2003); Domingo-Ferrer and Torra (2005).
@@ -10,6 +11,7 @@ Sources: Hansen and Mukherjee (2003); Domingo-Ferrer and Torra (2005).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from celosia import messages
 from celosia.data.numbers import number_texts
 from celosia.errors import GroupLargerThanTable, PatternsTooSmall, StrataTooSmall
 from celosia.model.parameters import Param, conflict
@@ -39,7 +42,7 @@ from celosia.techniques._contract import (
     strata_of,
 )
 from celosia.techniques._draws import Draws
-from celosia.techniques._groups import Grouping, grouped
+from celosia.techniques._groups import Grouping, distinct_by, grouped, joined
 
 _NAME = "microaggregate"
 _SAFE = 3  # groups of two tell each member the other's value (ATENEA 4.2.4 asks for three)
@@ -53,17 +56,42 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
     values, plain = _numbers(given, settings)
     held = np.logical_or.reduce(list(plain.values()))
     stratum, _ = strata_of(given, settings["strata"])
-    _refuse_small_strata(stratum[held], k, bool(settings["strata"]))
+    person = None if settings["person"] is None else coded(given.columns[settings["person"]])[0]
+    _refuse_small_strata(_count(stratum, person, held), settings)
     cells = _cells(given, plain, stratum)
-    few = held & (np.bincount(cells[held], minlength=int(cells.max()) + 1)[cells] < k)
+    few = held & (_count(cells, person, held)[cells] < k)
     if few.any() and settings["sparse"] == "refuse":
-        raise PatternsTooSmall(technique=_NAME, rows=int(few.sum()), k=k)
+        raise PatternsTooSmall(technique=_NAME, rows=int(few.sum()), k=k, unit=_unit(settings))
     kept = held & ~few
     if not kept.any():
         return Outcome(columns={name: _masked(given.columns[name], plain[name] & few) for name in names})
     dense = np.unique(cells[kept], return_inverse=True)[1].reshape(-1).astype(np.int64)
     values = values if kept.all() else values[kept]
-    return _published(given, values, plain, grouped(values, dense, k, settings["block"]), kept, settings)
+    grouping = grouped(values, dense, k, settings["block"])
+    if person is not None:
+        grouping = joined(values, dense, grouping, person[kept], k)
+    outcome = _published(given, values, plain, grouping, kept, settings)
+    if person is None:
+        return outcome
+    fewest = int(distinct_by(grouping.label, person[kept], len(grouping.sizes)).min())
+    return replace(outcome, notes={**outcome.notes, "fewest_persons_in_a_group": fewest})
+
+
+def _uses(settings: Settings) -> tuple[str, ...]:
+    person = () if settings["person"] is None else (settings["person"],)
+    return (*columns_of(settings), *person)
+
+
+def _unit(settings: Settings) -> str:
+    return messages.text("techniques.unit.rows" if settings["person"] is None else "techniques.unit.persons")
+
+
+def _count(label: Longs, person: Longs | None, where: Mask) -> Longs:
+    """The rows, or different persons, of each label among some rows."""
+    many = int(label.max(initial=-1)) + 1
+    if person is None:
+        return np.bincount(label[where], minlength=many)
+    return distinct_by(label[where], person[where], many)
 
 
 def _numbers(given: Given, settings: Settings) -> tuple[NDArray[np.float64], dict[str, Mask]]:
@@ -87,14 +115,14 @@ def _check(settings: Settings) -> None:
         raise conflict(_NAME, "block", "block_of_two_groups", "techniques")
 
 
-def _refuse_small_strata(stratum: Longs, k: int, declared: bool) -> None:
-    """Refuse strata that hold numbers in some rows, but in fewer than k."""
-    sizes = np.bincount(stratum)
+def _refuse_small_strata(sizes: Longs, settings: Settings) -> None:
+    """Refuse strata that hold numbers in some rows, but in fewer than k (or of fewer than k persons)."""
+    k, unit = settings["k"], _unit(settings)
     small = int(((sizes > 0) & (sizes < k)).sum())
-    if small and declared:
-        raise StrataTooSmall(technique=_NAME, strata=small, k=k)
+    if small and settings["strata"]:
+        raise StrataTooSmall(technique=_NAME, strata=small, k=k, unit=unit)
     if small:
-        raise GroupLargerThanTable(technique=_NAME, rows=int(sizes.sum()), k=k)
+        raise GroupLargerThanTable(technique=_NAME, rows=int(sizes.sum()), k=k, unit=unit)
 
 
 def _cells(given: Given, plain: Mapping[str, Mask], stratum: Longs) -> Longs:
@@ -175,6 +203,7 @@ TECHNIQUE = Technique(
         "k": Param("whole", default=_SAFE, minimum=2),
         "small_groups": Param("flag", default=False),
         "strata": STRATA,
+        "person": Param("text"),
         "aggregate": Param("text", default="mean", choices=("mean", "median", "mode")),
         "sparse": Param("text", default="refuse", choices=("refuse", "mask")),
         "block": Param("whole", minimum=4),
@@ -182,7 +211,7 @@ TECHNIQUE = Technique(
         "decimal": DECIMAL,
         "unknown": UNKNOWN,
     },
-    uses=columns_of,
+    uses=_uses,
     apply=_apply,
     refuses=("no_rows", "one_row"),
     norms=("A19",),

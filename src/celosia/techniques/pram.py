@@ -10,7 +10,7 @@ the categories is ever held. Missing, masked and declared unknown cells stay unl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -36,6 +36,7 @@ from celosia.techniques._contract import (
     placed,
     strata_of,
     text_array,
+    unknown_in,
 )
 from celosia.techniques._draws import Draws
 from celosia.techniques._moments import exact_sum
@@ -79,7 +80,7 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
     made, notes = {}, {}
     for name in settings["columns"]:
         cells = given.columns[name]
-        taking_part = _taking_part(cells, settings)
+        taking_part = _taking_part(cells, unknown_in(settings, name), settings["include"])
         chance = draws.uniform(given.lines)[taking_part], draws.uniform(given.lines)[taking_part]
         codes, size = coded(cells.filter(pa.array(taking_part)))
         words = _words(cells.filter(pa.array(taking_part)))
@@ -115,9 +116,9 @@ def _stay(settings: Settings) -> float:
     return float(stay)
 
 
-def _taking_part(cells: pa.Array, settings: Settings) -> NDArray[np.bool_]:
+def _taking_part(cells: pa.Array, unknown: Sequence[str], include: Sequence[str]) -> NDArray[np.bool_]:
     special = pc.match_substring_regex(cells, r"^\**$")
-    for words, takes_part in ((settings["unknown"], True), (settings["include"], False)):
+    for words, takes_part in ((unknown, True), (include, False)):
         found = pc.is_in(cells, value_set=pa.array(sorted(words), cells.type))
         special = pc.or_(special, found) if takes_part else pc.and_not(special, found)
     return ~special.to_numpy(zero_copy_only=False).astype(bool)

@@ -30,7 +30,7 @@ from celosia.techniques._contract import (
     text_array,
 )
 from celosia.techniques._draws import Draws
-from celosia.techniques._identifiers import chosen_columns, replaced
+from celosia.techniques._identifiers import chosen_columns, replaced, unknown_of
 
 NAME = "pseudonymise"
 KEY_BYTES = 32
@@ -51,11 +51,11 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
         scope = "" if settings["together"] else group[0]
         if settings["kind"] == "keyed":
             codes = _keyed(known, key, scope, length)
-            _refuse_collisions(codes, settings["unknown"], group, length)
+            _refuse_collisions(codes, unknown_of(settings, group), group, length)
             return codes
-        return _random(len(known), draws.split(key.hex()).split(scope), length, settings["unknown"])
+        return _random(len(known), draws.split(key.hex()).split(scope), length, unknown_of(settings, group))
 
-    made = replaced(given, groups, settings["unknown"], coded)
+    made = replaced(given, groups, settings, coded)
     codebook = made.pairs if settings["kind"] == "random" else {}
     notes = {"identifiers": made.distinct, "length": length, "pseudonymous": True}
     return Outcome(columns=made.columns, preserved=("rows", "groups"), notes=notes, codebook=codebook)

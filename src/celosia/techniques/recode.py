@@ -14,7 +14,18 @@ import pyarrow as pa
 from celosia.errors import UnmappedValues
 from celosia.model.parameters import Param, conflict
 from celosia.model.values import CellKind, kind_of
-from celosia.techniques._contract import COLUMNS, INTO, UNKNOWN, Given, Lines, Outcome, Settings, Technique, columns_of
+from celosia.techniques._contract import (
+    COLUMNS,
+    INTO,
+    UNKNOWN,
+    Given,
+    Lines,
+    Outcome,
+    Settings,
+    Technique,
+    columns_of,
+    unknown_in,
+)
 from celosia.techniques._draws import Draws
 from celosia.techniques._values import each_value, new_names, recoded
 
@@ -24,8 +35,13 @@ _NAME = "recode"
 def unmapped(given: Given, settings: Settings) -> list[str]:
     """The values without a counterpart, in code-point order: for the private list alone, shown on request."""
     table = _map(settings)
-    values = {value for name in settings["columns"] for value in given.columns[name].unique().to_pylist()}
-    return sorted(v for v in values if v not in table and kind_of(v, settings["unknown"]) is CellKind.PLAIN)
+    plain = {
+        value
+        for name in settings["columns"]
+        for value in given.columns[name].unique().to_pylist()
+        if kind_of(value, unknown_in(settings, name)) is CellKind.PLAIN
+    }
+    return sorted(plain - table.keys())
 
 
 def _map(settings: Settings) -> Mapping[str, str]:
@@ -43,7 +59,7 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
 
 def _recoded(given: Given, name: str, table: Mapping[str, str], settings: Settings) -> pa.Array:
     others = settings["others"]
-    unknown = [code for code in settings["unknown"] if code not in table]
+    unknown = [code for code in unknown_in(settings, name) if code not in table]
     special = {old: new for old, new in table.items() if kind_of(old) is not CellKind.PLAIN}
     made = each_value(given.columns[name], unknown, lambda values: [table.get(v, others) for v in values], special)
     if made.failed.any():

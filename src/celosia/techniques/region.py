@@ -30,6 +30,7 @@ from celosia.techniques._contract import (
     Technique,
     placed,
     text_array,
+    unknown_in,
 )
 from celosia.techniques._draws import Draws
 from celosia.techniques._points import points_in
@@ -45,7 +46,9 @@ def unplaced(given: Given, settings: Settings) -> list[str]:
     """The places without a region, in code-point order: for the private list alone, shown on request."""
     find = _finder(settings)
     values = given.columns[settings["place"]].unique().to_pylist()
-    return sorted(v for v in values if kind_of(v, settings["unknown"]) is CellKind.PLAIN and find(v) is None)
+    return sorted(
+        v for v in values if kind_of(v, unknown_in(settings, settings["place"])) is CellKind.PLAIN and find(v) is None
+    )
 
 
 def _uses(settings: Settings) -> tuple[str, ...]:
@@ -80,7 +83,7 @@ def _of_places(given: Given, settings: Settings) -> Outcome:
     def publish(values: Sequence[str]) -> list[str | None]:
         return [others if (region := find(value)) is None else region for value in values]
 
-    made = each_value(given.columns[column], settings["unknown"], publish)
+    made = each_value(given.columns[column], unknown_in(settings, column), publish)
     if made.failed.any():
         distinct = len(given.columns[column].filter(pa.array(made.failed)).unique())
         rows = int(given.rows[made.failed].sum())

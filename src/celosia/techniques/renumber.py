@@ -22,18 +22,18 @@ from celosia.techniques._contract import (
     Technique,
 )
 from celosia.techniques._draws import Draws
-from celosia.techniques._identifiers import chosen_columns, replaced
+from celosia.techniques._identifiers import chosen_columns, replaced, unknown_of
 
 
 def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    names, unknown = settings["columns"], settings["unknown"]
+    names = settings["columns"]
     groups = [names] if settings["together"] else [[name] for name in names]
 
     def numbered(known: pa.Array, group: Sequence[str]) -> pa.Array:
         source = draws if settings["together"] else draws.split(group[0])
-        return _numbers(len(known), unknown, source)
+        return _numbers(len(known), unknown_of(settings, group), source)
 
-    made = replaced(given, groups, unknown, numbered)
+    made = replaced(given, groups, settings, numbered)
     return Outcome(columns=made.columns, preserved=("rows", "groups"), notes={"identifiers": made.distinct})
 
 
