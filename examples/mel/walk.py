@@ -27,8 +27,9 @@ columns = ["HOGAR_ID"]
 def keep_households_together(folder: Path) -> None:
     """The household's number groups rows and locates nobody: it stays, renumbered by chance (MEL IV.2.a.iii)."""
     project = folder / PROJECT
-    before, after = "Identificador del hogar,identificador explícito", "Identificador del hogar,atributo no sensible"
-    replace(project / "dictionary.csv", before, after)
+    rows = [row.split(",") for row in (project / "dictionary.csv").read_text("utf-8").splitlines()]
+    role = next(",".join(row[:3]) for row in rows if row[0] == "HOGAR_ID")
+    replace(project / "dictionary.csv", role, "HOGAR_ID,Identificador del hogar,atributo no sensible")
     config = project / "celosia.toml"
     line = next(line for line in config.read_text("utf-8").splitlines() if line.startswith("# household"))
     replace(config, line, 'household = "HOGAR_ID"')

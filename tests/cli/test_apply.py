@@ -11,7 +11,7 @@ import pytest
 from celosia import treatments
 from celosia.cli import main
 from celosia.errors import CelosiaError, PseudonymsNeedProject
-from celosia.pipeline import treat
+from celosia.pipeline import step_from, treat
 from celosia.techniques import NAMES
 
 EXAMPLE = """ID,Documento,Edad,Departamento,Religión
@@ -171,3 +171,59 @@ def test_rows_that_leave_leave_the_frame():
 def test_a_wrong_setting_is_our_own_error():
     with pytest.raises(CelosiaError):
         treatments.microaggregate(pa.table({"a": ["1", "2"]}), columns=["a"], k="tres")
+
+
+def test_a_decimal_comma_file_loses_variance_not_cells_and_keeps_its_mark(tmp_path, capsys):
+    data, out = tmp_path / "ingresos.csv", tmp_path / "out.csv"
+    data.write_bytes("año;ingreso\n".encode("latin-1") + b"".join(b"2024;%d,5\n" % (i * 10) for i in range(1, 13)))
+    words = ["--columns", "ingreso", "--top", "100.25", "--out", str(out), "--json"]
+    assert main(["apply", "top_bottom", str(data), *words]) == 0
+    change = json.loads(capsys.readouterr().out)["changes"][0]
+    assert change["rows_touched"] == 3
+    assert change["loss"]["ingreso"] == pytest.approx((0.25**2 + 10.25**2 + 20.25**2) / 14300)
+    assert out.read_text("utf-8").splitlines()[-1] == '2024,"100,25"'
+
+
+@pytest.mark.parametrize(("word", "value"), [("sí", True), ("SI", True), ("verdadero", True), ("falso", False)])
+def test_flags_are_read_in_spanish_too(word, value):
+    assert step_from("noise", [("columns", "a"), ("restore", word)])["restore"] is value
+
+
+def test_a_list_may_be_given_in_pieces_and_an_empty_value_is_empty(example):
+    data, _, out = example
+    words = ["--columns", "Edad", "--columns=Religión", "--others=", "--map", str(data.with_name("m.csv"))]
+    data.with_name("m.csv").write_text("old,new\nCatólico,c\n", "utf-8")
+    assert main(["apply", "recode", str(data), *words, "--out", str(out)]) == 0
+    assert [line.split(",")[2::2] for line in out.read_text("utf-8").splitlines()[1:3]] == [["", "c"], ["", ""]]
+
+
+def test_files_that_steps_name_are_found_beside_them(tmp_path, monkeypatch):
+    folder = tmp_path / "pasos"
+    folder.mkdir()
+    (tmp_path / "a.csv").write_text("lugar,n\nx,1\ny,2\n", "utf-8")
+    (folder / "m.csv").write_text("x,Norte\ny,Sur\n", "utf-8")
+    (folder / "p.toml").write_text('[[steps]]\ntechnique = "region"\nplace = "lugar"\nmapping = "m.csv"\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["apply", "pasos/p.toml", "a.csv", "--out", "o.csv"]) == 0
+    assert (tmp_path / "o.csv").read_text("utf-8").splitlines()[1:] == ["Norte,1", "Sur,2"]
+
+
+def test_whole_numbers_stay_whole_in_every_kind_of_frame():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    whole = [3, 7, None, 22]
+    nullable = pandas.DataFrame({"n": pandas.array(whole, "Int64")}, index=list("abcd"))
+    after = treat(nullable, "round", columns=["n"], base=5, seed="1").frame
+    assert (str(after["n"].dtype), list(after.index), int(after["n"].isna().sum())) == ("Int64", list("abcd"), 1)
+    assert (
+        str(treat(polars.DataFrame({"n": whole}), "round", columns=["n"], base=5, seed="1").frame["n"].dtype) == "Int64"
+    )
+    arrow = treat(pa.table({"n": whole}), "round", columns=["n"], base=5, seed="1").frame
+    assert pa.types.is_int64(arrow.schema.field("n").type)
+
+
+def test_polars_categories_are_read():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"c": polars.Series(["a", None, "b", "a"], dtype=polars.Categorical), "n": [1, 2, 3, 4]})
+    after = treat(frame, "swap", columns=["n"], seed="1").frame
+    assert after["c"].to_list() == ["a", None, "b", "a"]
+    assert treat(frame, "mask", columns=["c"], keep=0).frame["c"].to_list() == ["*", None, "*", "*"]

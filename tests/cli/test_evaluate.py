@@ -98,3 +98,24 @@ def test_the_contrast_of_untouched_variables_is_shown(files, capsys) -> None:
     assert main(["evaluate", before, after, *chosen]) == 1
     lines = {line["variable"]: line["equal"] for line in json.loads(capsys.readouterr().out)["contrast"]}
     assert lines == {"sexo": True, "edad": True, "zona": False, "ingreso": True}
+
+
+@pytest.mark.requirement("A29")
+@pytest.mark.parametrize(
+    ("written", "held"),
+    [("0,01", {"mean": 0.01, "total": 0.01}), ("0,5,mean=0,02", {"mean": 0.02, "total": 0.5}), ("0.5", {"mean": 0.5})],
+)
+def test_a_tolerance_with_a_decimal_comma_is_one_number(files, capsys, written: str, held: dict[str, float]) -> None:
+    main(["evaluate", *files, "--keep", "total,mean", "--tolerance", written, "--json"])
+    checks = json.loads(capsys.readouterr().out)["properties"]
+    assert held.items() <= {check["property"]: check["tolerance"] for check in checks}.items()
+
+
+def test_two_tolerances_for_everything_are_refused(files, capsys) -> None:
+    assert main(["evaluate", *files, "--tolerance", "0.1", "--tolerance", "0.2", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["code"] == "value_out_of_range"
+
+
+def test_a_criterion_of_a_third_is_told_as_a_third(files, capsys) -> None:
+    main(["evaluate", *files, "--quasi", "sexo,edad", "--threshold", "1/3"])
+    assert "RI ≥ 1/3" in capsys.readouterr().out

@@ -108,3 +108,20 @@ def test_a_picture_becomes_a_png_with_the_fonts_it_carries() -> None:
     made = png_of(PICTURES["class_sizes"]())
     assert made.startswith(b"\x89PNG")
     assert made == png_of(PICTURES["class_sizes"]())
+
+
+def test_names_of_points_that_coincide_stand_apart() -> None:
+    found = ET.fromstring(risk_utility_svg([("antes", 1.0, 0.0), ("después", 1.0, 0.0)], "0.3"))
+    heights = {text.text: float(text.get("y", "0")) for text in found.iter(f"{SVG}text")}
+    assert abs(heights["antes"] - heights["después"]) >= 14
+
+
+def test_the_ends_of_an_interval_have_the_decimal_mark_of_the_language() -> None:
+    ages = Distribution("edad", ("≤ 36.6", "36.6–49", "> 49", "v1.5"), (0.2, 0.3, 0.3, 0.2), (0.2, 0.3, 0.3, 0.2))
+    with messages.speaking("es"):
+        drawn = distribution_svg(ages)
+    assert "≤ 36,6" in drawn and "36,6–49" in drawn and "v1.5" in drawn
+
+
+def test_a_criterion_of_a_third_is_drawn_as_a_third() -> None:
+    assert "RI ≥ 1/3" in scenario_risk_svg([("sexo", 0.5, 0.1)], "0.3333333333333333")

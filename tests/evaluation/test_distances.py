@@ -11,7 +11,7 @@ from scipy import stats
 from celosia.evaluation import sample_of
 from celosia.evaluation.association import association, association_matrix
 from celosia.evaluation.distances import distances
-from celosia.evaluation.propensity import fitted_shares, propensity_score
+from celosia.evaluation.propensity import _independent, fitted_shares, propensity_score
 
 letters = st.lists(st.sampled_from("abc*"), min_size=1, max_size=30)
 values = st.lists(st.integers(-50, 50), min_size=2, max_size=60)
@@ -115,3 +115,13 @@ def test_the_order_of_the_rows_changes_nothing() -> None:
     two = sample_of({"x": [repr(float(v)) for v in x[order]], "g": list(g[order])}, {"x"})
     assert propensity_score(one, other, ("x", "g")) == propensity_score(two, other, ("x", "g"))
     assert distances(one, other, "x") == distances(two, other, "x")
+
+
+def test_columns_that_others_already_say_are_left_out_of_the_propensity_model() -> None:
+    rng = np.random.default_rng(7)
+    a, b = rng.standard_normal((2, 500))
+    flag = (a > 0).astype(float)
+    design = np.stack([np.ones(500), flag, 1 - flag, a, b, 2 * a - 3 * b, np.zeros(500), b + 1e-3 * a**2], axis=1)
+    kept = _independent(design)
+    assert np.array_equal(kept, design[:, [0, 1, 3, 4, 7]])
+    assert np.linalg.matrix_rank(kept) == kept.shape[1] == np.linalg.matrix_rank(design)

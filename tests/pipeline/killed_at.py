@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-TOUCHES = ("rename", "replace", "fsync", "mkdir", "open", "unlink", "utime", "chmod", "rmdir")
+TOUCHES = ("rename", "replace", "fsync", "mkdir", "unlink", "utime", "chmod", "rmdir")
 KILLED = 137
 
 
@@ -37,19 +37,20 @@ def dying_at(n: int) -> None:
     """From now on the n-th touch of the disk is the last thing that happens: it does not happen."""
     count = 0
 
-    def counted(real: Callable[..., object]) -> Callable[..., object]:
+    def counted(real: Callable[..., object], changes: Callable[..., bool]) -> Callable[..., object]:
         def touch(*args: object, **settings: object) -> object:
             nonlocal count
-            count += 1
-            if count == n:
+            count += changes(*args, **settings)
+            if count >= n:
                 os._exit(KILLED)
             return real(*args, **settings)
 
         return touch
 
     for name in TOUCHES:
-        setattr(os, name, counted(getattr(os, name)))
-    io.open = builtins.open = counted(builtins.open)
+        setattr(os, name, counted(getattr(os, name), lambda *_, **__: True))
+    os.open = counted(os.open, lambda _, flags=0, *__, **___: bool(flags & (os.O_WRONLY | os.O_RDWR)))
+    io.open = builtins.open = counted(builtins.open, lambda _, mode="r", *__, **___: set(mode) & set("wax+") != set())
 
 
 def child(work: Callable[[], object], n: int | None) -> int:
@@ -62,7 +63,7 @@ def child(work: Callable[[], object], n: int | None) -> int:
                 dying_at(n)
             work()
             os._exit(0)
-        except BaseException as fault:  # the child must never come back into the loop
+        except BaseException as fault:  # noqa: BLE001 - the child must never come back into the loop
             os.write(2, f"{type(fault).__name__}: {fault}\n".encode())
             os._exit(1)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])

@@ -33,9 +33,8 @@ def write_source(path: Path, rows: int = 120) -> Path:
     lines = ["RUT,NOMBRE,SEXO,ZONA,INGRESO,DIAG"]
     for i in range(rows):
         name = PLANTED if i == 7 else f"Persona{i}"
-        lines.append(
-            f"{12000000 + i}-{i % 10},{name},{'HM'[i % 2]},{'norte' if i % 3 else 'sur'},{731000 + 1000 * (i % 7)},D{i % 5}"
-        )
+        sex, zone, income = "HM"[i % 2], "norte" if i % 3 else "sur", 731000 + 1000 * (i % 7)
+        lines.append(f"{12000000 + i}-{i % 10},{name},{sex},{zone},{income},D{i % 5}")
     path.write_text("\n".join(lines) + "\n", "utf-8")
     return path
 
@@ -43,13 +42,7 @@ def write_source(path: Path, rows: int = 120) -> Path:
 def make_project(place: Path, protocols: Sequence[str] = ("minsal",)) -> Path:
     """A project whose dictionary is complete; nothing is planned yet."""
     source = write_source(place / "encuesta.csv")
-    if "mel" in protocols:
-        codebook = place / "codebook.csv"
-        codebook.write_text("variable,label\n" + "".join(f"{n},{n.title()}\n" for n in
-                            ("RUT", "NOMBRE", "SEXO", "ZONA", "INGRESO", "DIAG")), "utf-8")  # fmt: skip
-        folder = init(str(source), place / "p", protocols, dictionary=codebook, now=NOW).project.folder
-    else:
-        folder = init(str(source), place / "p", protocols, now=NOW).project.folder
+    folder = init(str(source), place / "p", protocols, now=NOW).project.folder
     state(folder)
     return Path(folder)
 

@@ -225,3 +225,23 @@ def test_every_entry_says_who_when_what_and_no_entry_holds_a_data_value(folder):
     assert PLANTED in cells
     written = "".join((folder / name).read_text("utf-8") for name in ("journal.jsonl", "approvals.jsonl"))
     assert [cell for cell in cells if f'"{cell}"' in written or (len(cell) > 6 and cell in written)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P10", "P20")
+def test_the_accepted_risk_is_the_one_measured_and_another_candidate_voids_it(tmp_path):
+    from pipeline import mel_project
+
+    folder = mel_project.made(tmp_path)
+    mel_project.requested(folder)
+    signers = mel_project.people(folder, tmp_path / "keys")
+    with pytest.raises(NothingToApprove):
+        approve(folder, "candidate", signers["verifier"], "verifier", now=NOW)
+    mel_project.ran(folder, signers)
+    one = approve(folder, "residual", signers["lead"], "lead", "se acepta", figures={"k": 999}, now=NOW)
+    assert one.figures == figures_for(folder, "residual")
+    assert one.figures["k"] != 999
+    assert len(valid_approvals(folder, "residual")) == 1
+    data = folder / "private" / "candidate" / "data.csv"
+    data.write_bytes(data.read_bytes() + b"\n")
+    assert valid_approvals(folder, "residual") == ()

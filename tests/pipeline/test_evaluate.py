@@ -22,7 +22,8 @@ from celosia.errors import (
     UnknownVariable,
     UnusableWeight,
 )
-from celosia.pipeline import evaluate, init, make_plan, run_plan, save_evaluation, state_purpose
+from celosia.model.evaluation import RiskComparison, RiskSide
+from celosia.pipeline import evaluate, init, make_plan, run_plan, save_evaluation, scenario_risk, state_purpose
 
 HEADER = "id,sexo,edad,comuna,ingreso,peso\n"
 ROWS = [f"{i},{'HM'[i % 2]},{20 + 3 * i % 50},{'05302' if i % 3 else '05101'},{1000 + 37 * i % 400},{1 + i % 3}"
@@ -199,3 +200,22 @@ def test_no_rare_value_reaches_the_page(tmp_path: Path) -> None:
     report = evaluate(source, source, keep=["frequencies"])
     assert "embajador" not in evaluation_page(report)
     assert "embajador" not in str(report.as_dict())
+
+
+@pytest.mark.requirement("A18", "A28")
+def test_a_person_at_risk_in_two_classes_is_one_as_in_the_risk_report(tmp_path: Path) -> None:
+    rows = [f"P{i:03d},{'HM'[i % 2]},norte" for i in range(40)]
+    rows += ["P000,H,sur", "P000,H,este", "P001,M,sur"]
+    source = written(tmp_path / "a.csv", rows, "id_persona,sexo,zona\n")
+    found = evaluate(source, source, quasi=["sexo", "zona"]).risk
+    report = scenario_risk(source, ["sexo,zona"], person="id_persona")
+    assert (found.after.persons, found.after.at_risk, report.scenarios[0].at_risk) == (40, 2, 2)
+    assert dict((name, after) for name, _, after in found.scenarios)["sexo × zona"] == 2 / 40
+
+
+def test_a_small_risk_never_reads_as_none() -> None:
+    side = RiskSide(10**6, None, 1, 10**6, None, 0, {}, 0, 0, 0.0, 1e-6, ())
+    rare = RiskSide(10**6, None, 2, 1, None, 1, {}, 0, 1, 1e-6, 1.0, ())
+    with messages.speaking("es"):
+        assert "< 0,0001" in residual_risk(RiskComparison(("sexo",), "0.3", side, side))
+        assert "< 0,01 %" in residual_risk(RiskComparison(("sexo",), "0.3", rare, rare))

@@ -29,6 +29,7 @@ from celosia.pipeline import (
     init,
     make_plan,
     open_project,
+    opened,
     residual_figures,
     run_plan,
 )
@@ -332,3 +333,27 @@ def test_a_survey_with_very_many_indirect_identifiers_is_planned_as_it_is(tmp_pa
     edit(folder, **{variable.name: quasi for variable in open_project(folder).variables()})
     plan = make_plan(folder, now=NOW).plan
     assert (plan.nodes, set(plan.levels.values()), plan.suppressed_rows) == (1, {0}, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P06", "P09", "P11", "P12")
+def test_a_real_survey_of_a_hundred_columns_is_annotated_and_applied_unchanged(shared, tmp_path):
+    source = shared / "data" / "co_dane_ecv_households.csv"
+    with opened(source, described=False) as found:
+        header = found.table.names
+    _, described = write_base(tmp_path / "raw", (), header)
+    folder = init(str(source), tmp_path / "ecv", ("mel",), described, now=NOW).project.folder
+    stays = [v.name for v in open_project(folder).variables() if v.treatment != Treatment.REMOVE]
+    edit(folder, **{name: {"purpose": "evaluación"} for name in stays})
+    faulty = [one.variable for one in annotated_dictionary(folder).lines if one.faults]
+    assert faulty == ["DIRECTORIO", "P797S5A1", "P5682S1", "LLAVEHOG"]  # numbers that name a survey or a household
+    edit(folder, **{name: {"treatment": Treatment.REMOVE} for name in faulty})
+    excepted = ", ".join(f'"{name}"' for name in faulty)
+    add_settings(
+        folder, f'[overrides.mel.labels]\nasked = {{ allowed = [{excepted}] }}\nreason = "Identifican el hogar"'
+    )
+    ran(folder, people(folder, tmp_path / "keys"))
+    kept = tuple(name for name in stays if name not in faulty)
+    report = contrast_report(folder, kept[:4])
+    assert (report.holds, report.changed, report.rows_after) == (True, (), 20_141)
+    assert tuple(candidate(folder)[0]) == kept

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import shutil
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
 from celosia.errors import NoCommonColumn, SensitiveIsQuasi, UnknownVariable
-from celosia.pipeline import compare_sources, make_release, publish, read_plan, recheck, sign_release
+from celosia.model import dictionary
+from celosia.model.variables import Role
+from celosia.pipeline import compare_sources, make_release, open_project, publish, read_plan, recheck, sign_release
 from pipeline.made_projects import NOW, QUASI, described, people_of, walked
 
 
@@ -77,12 +80,6 @@ def test_a_plain_column_that_becomes_a_quasi_identifier_is_counted_with_the_othe
 
 
 def with_plain(folder: Path, name: str) -> None:
-    from dataclasses import replace
-
-    from celosia.model import dictionary
-    from celosia.model.variables import Role
-    from celosia.pipeline import open_project
-
     lines = [
         replace(v, purpose="estudio", role=Role.PLAIN) if v.name == name else v
         for v in open_project(folder).variables()

@@ -6,12 +6,23 @@ import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from celosia import messages
 from celosia.model.status import GateState, StatusReport
-from celosia.pipeline import approve, make_plan, run_plan, status, write_claims_form, write_request
+from celosia.pipeline import (
+    approve,
+    make_plan,
+    make_release,
+    publish,
+    run_plan,
+    sign_release,
+    status,
+    write_claims_form,
+    write_request,
+)
 from celosia.protocols import load
 from pipeline.small_project import ANSWERS, NOW, PLANTED, identities, make_project
 
@@ -39,7 +50,7 @@ def at(report: StatusReport) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("M07", "M31", "M38", "A01")
+@pytest.mark.requirement("M07", "M31", "M34", "M38")
 def test_the_walk_is_told_gate_by_gate_with_the_next_command(folder):
     first = status(folder, now=NOW)
     assert [gate.gate for gate in first.gates] == [gate.id for gate in load("minsal").gates]
@@ -52,7 +63,7 @@ def test_the_walk_is_told_gate_by_gate_with_the_next_command(folder):
     people = identities(folder, ana=["executor"], luis=["verifier"], eva=["head"])
     make_plan(folder, now=NOW)
     waiting = status(folder, now=NOW)
-    assert (at(waiting), waiting.next) == ("plan", f"celosia approve {folder} plan --role head|verifier")
+    assert (at(waiting), waiting.next) == ("plan", f"celosia approve {folder} plan --role head")
     approve(folder, "plan", people["eva"], "head", now=NOW)
     assert (at(status(folder, now=NOW)), status(folder, now=NOW).next) == ("run", f"celosia run {folder}")
     run_plan(folder, now=NOW)
@@ -69,7 +80,31 @@ def test_the_walk_is_told_gate_by_gate_with_the_next_command(folder):
     ]  # fmt: skip
     assert not last.done
     assert PLANTED not in json.dumps(last.as_dict(), ensure_ascii=False)
-    _an_edit_goes_back(folder)
+    _an_edit_goes_back(Path(shutil.copytree(folder, folder.parent / "edited")))
+    _a_release_ends_the_walk(folder, people)
+
+
+def _a_release_ends_the_walk(folder: Path, people: dict[str, Any]) -> None:
+    release = make_release(folder, now=NOW).folder
+    unsigned = status(folder, now=NOW)
+    assert (at(unsigned), unsigned.next) == ("signatures", f"celosia sign {release} --role head")
+    for name, role in (("eva", "head"), ("ana", "executor"), ("luis", "verifier")):
+        assert f"--role {role}" in status(folder, now=NOW).next
+        sign_release(release, folder, people[name], role, now=NOW)
+    assert at(status(folder, now=NOW)) == "consultation"
+    day = NOW.date()
+    publish(folder, release, consultation=day, publication_date=day, update_period="anual", now=NOW)
+    done = status(folder, now=NOW)
+    assert (done.done, done.next, done.problems) == (True, "", ())
+    assert [(one.due, one.overdue) for one in done.reviews] == [("2027-11-15", False)]
+    assert status(folder, now=datetime(2027, 12, 1, tzinfo=UTC)).reviews[0].overdue
+    data = release / "data.csv"
+    data.write_bytes(data.read_bytes() + b"x")
+    assert at_first(status(folder, now=NOW)) == "release"
+
+
+def at_first(report: StatusReport) -> str:
+    return next(gate.gate for gate in report.gates if gate.state is BLOCKED)
 
 
 def _an_edit_goes_back(folder: Path) -> None:
@@ -140,15 +175,16 @@ def test_an_override_without_a_reason_is_told_as_a_problem(folder):
     assert any("reason" in words for words in status(folder, now=NOW).problems)
 
 
-@pytest.mark.requirement("M34")
-def test_due_dates_of_published_releases_are_told(folder, monkeypatch):
-    from types import SimpleNamespace
+@pytest.mark.slow
+@pytest.mark.requirement("P10", "P20")
+def test_mel_begins_with_the_approved_dictionary_and_asks_for_the_residual_risk(tmp_path):
+    from pipeline import mel_project
 
-    from celosia.pipeline import _status
-    from celosia.pipeline._status_facts import Facts
-
-    held = SimpleNamespace(folder=Path("2025-01-02"), publication=SimpleNamespace(next_review="2026-01-02"))
-    facts = Facts(folder, releases=(held, SimpleNamespace(folder=Path("x"), publication=None)))
-    [review] = _status._reviews(facts, NOW.date())
-    assert (review.release, review.due, review.overdue) == ("2025-01-02", "2026-01-02", True)
-    assert not _status._reviews(facts, datetime(2026, 1, 2, tzinfo=UTC).date())[0].overdue
+    folder = mel_project.made(tmp_path)
+    mel_project.requested(folder)
+    report = status(folder, now=NOW)
+    assert (at(report), report.next) == ("dictionary", f"celosia approve {folder} dictionary --role lead")
+    signers = mel_project.people(folder, tmp_path / "keys")
+    mel_project.ran(folder, signers)
+    report = status(folder, now=NOW)
+    assert (at(report), report.next) == ("residual", f"celosia approve {folder} residual --role lead")

@@ -13,9 +13,18 @@ from pathlib import Path
 import pytest
 
 from celosia.data.synthetic import write_discharges
-from celosia.errors import PlanStale, PseudonymsRefused, SeedMissing, UnknownTechnique, UnknownVariable
+from celosia.errors import (
+    PlanStale,
+    PseudonymsRefused,
+    SeedMissing,
+    UnknownTechnique,
+    UnknownVariable,
+    WrongParameter,
+)
 from celosia.model import dictionary
 from celosia.pipeline import init, make_plan, open_project, run_plan
+from celosia.pipeline._open import opened
+from celosia.pipeline._steps import refuse_small_groups
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 PUBLISHED = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION", "DIAG1", "DIAS_ESTADA")
@@ -145,3 +154,48 @@ def test_a_plan_without_steps_says_so(folder):
     made = make_plan(folder, now=NOW).plan
     assert (made.steps, made.changes, made.seed) == ((), (), "none")
     assert json.loads((folder / "plan.json").read_text("utf-8"))["steps"] == []
+
+
+def test_k_of_a_microaggregation_counts_persons_where_they_can_be_told_apart(folder):
+    person = open_project(folder).config.person
+    declare(folder, '[[steps]]\ntechnique = "microaggregate"\ncolumns = ["DIAS_ESTADA"]\nk = 5\n')
+    change = make_plan(folder, now=NOW).plan.changes[0]
+    assert person is not None
+    assert change["notes"]["fewest_persons_in_a_group"] >= 5
+
+
+def test_rows_touched_by_columns_treated_apart_are_counted_once_each(folder):
+    names = ("SEXO", "PREVISION")
+    with opened(folder) as found:
+        tuples = found.table.tuples(names)
+    words = [sorted(set(vocabulary) - {"", "*"}) for vocabulary in tuples.vocabularies]
+    changed = {"HOMBRE", words[1][0]}
+    kept = [word for column in words for word in column if word not in changed]
+    declare(folder, f'[[steps]]\ntechnique = "mask"\ncolumns = {json.dumps(names)}\nkeep = 0\n'
+                    f"unknown = {json.dumps(kept, ensure_ascii=False)}\n")  # fmt: skip
+    expected = sum(
+        int(rows)
+        for codes, rows in zip(tuples.codes.tolist(), tuples.rows, strict=True)
+        if changed & {vocabulary[code] for code, vocabulary in zip(codes, tuples.vocabularies, strict=True)}
+    )
+    change = make_plan(folder, now=NOW).plan.changes[0]
+    assert change["rows_touched"] == expected
+    assert max(change["cells_touched"].values()) < expected < sum(change["cells_touched"].values())
+
+
+def test_an_unknown_code_of_one_column_is_a_value_of_another(folder):
+    variables = open_project(folder).variables()
+    stated = [replace(v, unknown=("9", "4")) if v.name == "SEXO" else v for v in variables]
+    (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")
+    declare(folder, '[[steps]]\ntechnique = "top_bottom"\ncolumns = ["DIAS_ESTADA"]\nbottom = 5\n\n'
+                    '[[steps]]\ntechnique = "swap"\ncolumns = ["DIAS_ESTADA"]\nstrata = ["SEXO"]\n')  # fmt: skip
+    make_plan(folder, now=NOW)
+    run_plan(folder, now=NOW)
+    assert "4" not in {row["DIAS_ESTADA"] for row in candidate(folder)}
+
+
+def test_groups_of_two_are_refused_under_atenea():
+    step = {"technique": "microaggregate", "columns": ["a"], "k": 2, "small_groups": True}
+    with pytest.raises(WrongParameter, match="ATENEA"):
+        refuse_small_groups(["ATENEA-2"], [step])
+    refuse_small_groups(["minsal"], [step])

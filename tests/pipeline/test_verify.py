@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -11,7 +12,6 @@ import pytest
 from celosia.errors import CelosiaError, NotARelease, ReleaseDamaged
 from celosia.model.verdict import State
 from celosia.pipeline import make_release, new_identity, sign_release, verify_release
-from celosia.pipeline._identity import canonical
 from celosia.pipeline._release_folder import manifest_text, read_release
 from pipeline.made_projects import NOW, PHRASE, described, people_of, walked
 
@@ -168,13 +168,22 @@ TAMPERINGS = (
 )  # fmt: skip
 
 
+def stands(release: Path) -> bool:
+    """Whether a release is accepted; a manifest that cannot be read is a refusal as well."""
+    try:
+        return verify_release(release).holds
+    except ReleaseDamaged:
+        return False
+
+
+def test_an_untouched_copy_stands(release):
+    assert stands(release)
+
+
 @pytest.mark.parametrize("tamper", TAMPERINGS, ids=lambda one: one.__name__)
 def test_whatever_is_touched_is_refused(release, tamper):
     tamper(release)
-    try:
-        assert not verify_release(release).holds
-    except ReleaseDamaged:
-        pass
+    assert not stands(release)
 
 
 def test_a_manifest_without_its_signatures_could_still_not_soften_a_rule(release, people):
@@ -190,8 +199,6 @@ def test_a_file_that_breaks_k_is_found_out_although_all_digests_and_signatures_a
     lines = path.read_text("utf-8").splitlines()
     lines[-1] = "MUJER,77,05302,FONASA," + lines[-1].split(",")[-1]
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    import hashlib
-
     digest = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
     edited(release / "manifest.json", lambda d: d["files"].update({"data.csv": digest}))
     resigned(release, people)
@@ -209,7 +216,6 @@ def resigned(release: Path, people) -> None:
         unsigned = {key: value for key, value in document.items() if key != "signature"}
         document["signature"] = people[document["role"]].sign(unsigned)
         path.write_text(json.dumps(document), "utf-8")
-        assert canonical(unsigned)
 
 
 def test_only_people_whose_card_one_holds_are_trusted_when_cards_are_given(release, people, tmp_path):

@@ -12,10 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celosia import messages
 from celosia.errors import ValueOutOfRange
 from celosia.hierarchy import build, compile_for
-from celosia.model.scenarios import Scenario, exact_threshold, indicator_tenths, largest_at_risk, threshold_of
+from celosia.model.scenarios import (
+    Scenario,
+    exact_threshold,
+    indicator_tenths,
+    largest_at_risk,
+    threshold_of,
+    threshold_text,
+)
 from celosia.risk import _combinations
+from celosia.risk._scales import in_known_order
 from celosia.risk.scenarios import all_combinations, frequency_table, scenario_report
 from risk.rows import tuples_of
 
@@ -214,3 +223,35 @@ def test_progress_ends_at_one():
     asked = [Scenario(chosen) for chosen in all_combinations(names, 3)]
     scenario_report(tuples_of([("x", "y", "z")], names), asked, told=told.append)
     assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.requirement("A15", "A16")
+def test_levels_of_schooling_stand_in_their_order_without_being_told():
+    table = frequency_table(tuples_of(guide_rows(), NAMES), Scenario(NAMES))
+    assert [(*line.values, line.frequency) for line in table.lines] == [line[:3] for line in GUIDE]
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (("", "*", "POSGRADO", "Técnico", "primaria"), ["", "*", "primaria", "Técnico", "POSGRADO"]),
+        (("abril", "enero", "Marzo"), ["enero", "Marzo", "abril"]),
+        (("Afro", "Ninguno", "Primaria"), None),  # one word that no scale has
+        (("Primaria",), None),
+    ],
+)
+def test_a_known_order_needs_every_value_in_one_scale(values, order):
+    assert in_known_order(values) == order
+
+
+@pytest.mark.parametrize("written", ["1e-400000", "1e999999999", "9" * 400, "", ",", ".", "1/", "-0.3", "0.3.1", "²"])
+def test_a_criterion_that_would_never_be_worked_out_is_none(written):
+    assert exact_threshold(written) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [("0.3", "0,3"), ("1/3", "1/3"), ("0.3333333333333333", "1/3"), ("0.05", "0,05")]
+)
+def test_a_criterion_is_shown_with_as_few_decimals_as_it_needs(given, shown):
+    with messages.speaking("es"):
+        assert threshold_text(given) == shown

@@ -237,3 +237,35 @@ def test_blocks_lose_little_more_than_the_whole_table() -> None:
     blocks = treated(table, "v0", "v1", "v2", block=1500)[1].notes
     assert (whole["blocks"], blocks["blocks"]) == (1, 4)
     assert whole["information_loss"] < blocks["information_loss"] < 2 * whole["information_loss"]
+
+
+@pytest.mark.requirement("A19")
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(0, 30)), min_size=6, max_size=40),
+    st.booleans(),
+)
+def test_no_group_is_made_of_the_rows_of_fewer_than_k_persons(rows: list[tuple[int, int, int]], several: bool) -> None:
+    names = ("x", "y") if several else ("x",)
+    who, x, y = zip(*rows, strict=True)
+    before = frame(who=[f"p{person}" if person else "" for person in who], x=x, y=y)
+    if len(set(who) - {0}) < 3:
+        with pytest.raises(GroupLargerThanTable, match="personas"):
+            treated(before, *names, k=3, person="who")
+        return
+    after, change = treated(before, *names, k=3, person="who")
+    behind: dict[tuple[str, ...], set[str]] = {}
+    for person, *vector in vectors(after, ("who", *names)):
+        behind.setdefault(tuple(vector), set()).update({person} - {""})
+    assert min(map(len, behind.values())) >= 3
+    assert change.notes["fewest_persons_in_a_group"] >= 3
+    assert after.column("who").equals(before.column("who"))
+    for name in names:
+        totals = [math.fsum(float(cell) for cell in of.column(name).to_pylist()) for of in (before, after)]
+        assert totals[1] == pytest.approx(totals[0], rel=1e-9)
+
+
+def test_a_stratum_with_the_rows_of_too_few_persons_is_refused() -> None:
+    before = frame(who="aaaabcd", s="1111222", x="1234567")
+    with pytest.raises(StrataTooSmall, match=r"3 personas.*1 estratos"):
+        treated(before, "x", strata=["s"], k=3, person="who")
+    assert treated(before, "x", k=3, person="who")[1].notes["groups"] == 1

@@ -290,3 +290,12 @@ def test_identical_rows_share_a_multiset_of_results() -> None:
     shuffled = before.take([4, 2, 0, 3, 1])
     step = {"columns": ["v"]}
     assert rows(treated(before, "noise", **step).table) == rows(treated(shuffled, "noise", **step).table)
+
+
+@pytest.mark.parametrize("kind", ["uncorrelated", "correlated", "multiplicative"])
+def test_noise_that_no_number_can_hold_is_refused(kind):
+    before = table(x=["1", "2", "1e149"], y=["3", "1", "2"])
+    with pytest.raises(NumbersTooLarge):
+        treated(before, "noise", columns=["x", "y"], kind=kind, level=1000)
+    with pytest.raises(WrongParameter, match="1000"):
+        treated(before, "noise", columns=["y"], kind=kind, level=10**400)

@@ -106,3 +106,27 @@ def test_what_is_no_date_or_lacks_a_zone_is_refused_with_its_count() -> None:
 def test_a_period_finer_than_the_data_and_an_unknown_zone_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(WrongParameter):
         grouped(["2024"], **settings)
+
+
+@given(
+    st.lists(st.datetimes(datetime(1890, 1, 1), datetime(2037, 12, 31)), min_size=1, max_size=30),
+    st.sampled_from(["America/Santiago", "America/Bogota", "Africa/Monrovia", "Asia/Kathmandu", "UTC"]),
+    st.integers(-14 * 60, 14 * 60),
+)
+def test_the_day_in_a_zone_is_the_one_that_zoneinfo_gives_each_instant(moments, zone, minutes):
+    away = timezone(timedelta(minutes=minutes))
+    instants = [moment.replace(microsecond=0, tzinfo=away) for moment in moments]
+    days = [instant.astimezone(ZoneInfo(zone)).date().isoformat() for instant in instants]
+    assert grouped([instant.isoformat() for instant in instants], "day", zone=zone) == days
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["2023-02-29", "2024-13-01", "2024-00-10", "2024-01-00", "0000-01-01", "2024-01-01T24:00", "2024-01-01T10:60",
+     "2024-01-01T10:00+24:00", "9999-12-31T23:00-14:00", "2024-01-01\n", "٢٠٢٤-01-01"],
+)  # fmt: skip
+def test_what_no_calendar_holds_is_refused_with_its_count_and_never_shown(cell):
+    with pytest.raises(UnreadableCells) as told:
+        grouped(["2024-01-01", cell, cell], "day", zone="UTC")
+    assert told.value.values["rows"] == 2
+    assert cell not in str(told.value)

@@ -62,16 +62,16 @@ def apply(
 
 def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
     """`--name value` and `--name=value`; a name alone is a flag that is on."""
-    pairs: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str | None]] = []
     for word in words:
         if word.startswith("--"):
-            name, _, value = word.removeprefix("--").partition("=")
-            pairs.append((name, value or "true"))
-        elif pairs and pairs[-1][1] == "true":
+            name, mark, value = word.removeprefix("--").partition("=")
+            pairs.append((name, value if mark else None))
+        elif pairs and pairs[-1][1] is None:
             pairs[-1] = (pairs[-1][0], word)
         else:
             raise click.UsageError("", click.get_current_context())
-    return pairs
+    return [(name, "true" if value is None else value) for name, value in pairs]
 
 
 def show_changes(changes: Sequence[dict[str, Any]]) -> None:

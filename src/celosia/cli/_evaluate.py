@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ from celosia import messages
 from celosia.cli._reading import reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import print_json, print_table, say, watching
+from celosia.model.scenarios import threshold_text
 
 if TYPE_CHECKING:
     from celosia.model.evaluation import EvaluationReport
@@ -25,7 +28,7 @@ def command() -> click.Command:
             argument("before"),
             argument("after", required=False),
             names_option("evaluate", "--keep"),
-            names_option("evaluate", "--tolerance"),
+            option("evaluate", "--tolerance", multiple=True, callback=_apart, metavar="A,B,C"),
             names_option("evaluate", "--variables"),
             names_option("evaluate", "--quasi"),
             names_option("evaluate", "--contrast"),
@@ -42,6 +45,12 @@ def command() -> click.Command:
             json_option(),
         ],
     )
+
+
+def _apart(_: click.Context, __: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+    """Tolerances separated by commas, but for the comma of 0,05."""
+    parts = [part.strip() for words in given for part in re.split(r",(?!\d)|(?<!\d),", words)]
+    return tuple(part for part in parts if part)
 
 
 def run(
@@ -173,7 +182,7 @@ def _show_risk(report: EvaluationReport) -> None:
         if pair != (None, None):
             rows.append([messages.text(f"evaluation.risk.{key}"), *(figure_text(one) for one in pair)])
     title = messages.text("evaluation.risk.quasi", names=", ".join(report.risk.quasi),
-                          threshold=messages.decimal(float(report.risk.threshold), 1))  # fmt: skip
+                          threshold=threshold_text(report.risk.threshold))  # fmt: skip
     print_table(title, [*_header("measure"), *_sides()], rows, right=(1, 2))
 
 

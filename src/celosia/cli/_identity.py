@@ -69,7 +69,7 @@ def show(file: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"format": "celosia/identity/1", "name": name, "key": key})
     else:
-        say("people.identity", name=name, key=key, card=card)
+        say("people.identity", name=name, public=key, card=card)
 
 
 def add(project: Path, card: Path, roles: tuple[str, ...], why: str, as_json: bool) -> None:

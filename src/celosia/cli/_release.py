@@ -13,6 +13,7 @@ import click
 
 from celosia import messages
 from celosia.cli._plan import show_check
+from celosia.cli._protocol import show_rules
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
 
@@ -90,7 +91,7 @@ def release(project: Path, formats: tuple[str, ...], destroy_seed: bool, as_json
     if as_json:
         print_json(made.as_dict())
         return
-    show_rules(made.rules.results)
+    show_rules(made.rules)
     if made.manifest.label:
         say("release.pseudonymous")
     if made.manifest.seed == "destroyed":
@@ -148,7 +149,7 @@ def check(project: Path, as_json: bool) -> int:
         print_json(made.as_dict())
     else:
         show_check(made.check)
-        show_rules(made.rules.results)
+        show_rules(made.rules)
         if made.holds:
             say("release.in_house_holds", project=project)
         else:
@@ -158,6 +159,7 @@ def check(project: Path, as_json: bool) -> int:
 
 def verify(release: Path, card: tuple[Path, ...], as_json: bool) -> int:
     """What the release folder shows; 1 when it does not stand."""
+    from celosia.model.rules import RuleReport
     from celosia.pipeline import read_card, verify_release
 
     made = verify_release(release, [read_card(one)[1] for one in card])
@@ -169,7 +171,7 @@ def verify(release: Path, card: tuple[Path, ...], as_json: bool) -> int:
     print_table(messages.text("release.findings_title", release=made.release), header, rows)
     if made.check is not None:
         show_check(made.check)
-    show_rules(made.rules)
+    show_rules(RuleReport("", made.rules))
     _show_signatures(made.signatures)
     if made.label:
         say("release.pseudonymous")
@@ -230,20 +232,6 @@ def _show_difference(project: Path, new_source: Path, as_json: bool) -> int:
 # --- showing --------------------------------------------------------------------------------------
 
 
-def show_rules(results: Sequence[Any]) -> None:
-    """The rules of the protocols: what is asked, what was measured, whether it holds."""
-    from celosia.protocols import asked_text, measured_text, sentence_of
-
-    header = [messages.text(f"release.{key}") for key in ("protocol", "section")]
-    header += [messages.text(f"plan.{key}") for key in ("rule", "asked")]
-    header += [messages.text("release.value"), messages.text("plan.state")]
-    rows = [
-        [one.protocol, one.section, sentence_of(one), asked_text(one), measured_text(one), _state(one.state)]
-        for one in results
-    ]
-    print_table(messages.text("release.rules_title"), header, rows)
-
-
 def _show_signatures(signatures: Sequence[Any]) -> None:
     if signatures:
         header = [messages.text(f"release.{key}") for key in ("role", "name", "key", "when")]
@@ -296,5 +284,5 @@ def passphrase(file: Path | None) -> str:
 
 __all__ = [
     "check_command", "passphrase", "passphrase_options", "publish_command", "recheck_command",
-    "release_command", "show_rules", "sign_command", "verify_command",
+    "release_command", "sign_command", "verify_command",
 ]  # fmt: skip

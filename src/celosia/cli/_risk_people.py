@@ -129,7 +129,7 @@ def _line(key: str, value: str) -> list[str]:
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else messages.percent(value)
+    return "–" if value is None else messages.part(value)
 
 
 def _number(value: float | None) -> str:

@@ -79,7 +79,7 @@ def _cell(scenario: dict[str, Any], column: str) -> str:
     if column == "criterion":
         return messages.text("risk.criterion", threshold=threshold_text(scenario["criterion"]["exact"]))
     figure = scenario[column]
-    return messages.percent(figure) if column.endswith("share") else messages.integer(figure)
+    return messages.part(figure) if column.endswith("share") else messages.integer(figure)
 
 
 def _variables(scenario: dict[str, Any]) -> str:
@@ -109,7 +109,7 @@ def _show_table(scenario: dict[str, Any], unit: str) -> None:
     if not table["complete"]:
         say("risk.table_cut", cells=table["cells"], lines=len(lines))
     risky = [number for number, line in enumerate(table["lines"], start=1) if line["at_risk"]]
-    share = messages.percent(scenario["share"])
+    share = messages.part(scenario["share"])
     numbers = ", ".join(map(str, risky[:20])) + (", …" if len(risky) > 20 else "") if risky else "–"
     say(f"risk.table_{unit}", lines=numbers, at_risk=scenario["at_risk"], share=share)
 

@@ -6,15 +6,20 @@ fall is blue, told also by a sign, so that colour alone never speaks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from celosia import messages
 from celosia.dossier._drawing import Drawing, Shape, circle, clipped, label, line, nice_top, rect
 from celosia.model.evaluation import AssociationChange, Distribution, EvaluationReport, RiskComparison
+from celosia.model.scenarios import threshold_text
 
 WIDTH, HEIGHT = 760, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 66, 58
 _ROW = 44  # pixels of a line of bars
+_LONGEST = 26  # letters of a name that fit beside a bar, also wide ones
+_INTERVAL = re.compile(r"(≤ |> )?-?\d+(\.\d+)?(–-?\d+(\.\d+)?)?")
+_FRACTION = re.compile(r"-?\d+\.\d+")
 
 
 def class_size_svg(risk: RiskComparison) -> str:
@@ -35,7 +40,7 @@ def distribution_svg(distribution: Distribution, number: int = 0) -> str:
     """Shares of a variable's categories, before and after."""
     others = messages.text("evaluation.chart.others")
     masked = messages.text("evaluation.chart.masked")
-    names = [others if not name else masked if set(name) == {"*"} else name for name in distribution.labels]
+    names = [others if not name else masked if set(name) == {"*"} else _written(name) for name in distribution.labels]
     return _bars(
         f"distribution-{number}",
         messages.text("evaluation.chart.distribution", variable=distribution.variable),
@@ -44,13 +49,20 @@ def distribution_svg(distribution: Distribution, number: int = 0) -> str:
     )
 
 
+def _written(name: str) -> str:
+    """A category; the ends of an interval of numbers with the decimal mark of the language."""
+    if not _INTERVAL.fullmatch(name):
+        return name
+    return _FRACTION.sub(lambda found: messages.decimal(float(found[0]), len(found[0].partition(".")[2])), name)
+
+
 def scenario_risk_svg(scenarios: Sequence[tuple[str, float, float | None]], threshold: str) -> str:
     """Share at risk in each scenario (name, before, after), the riskiest first."""
     ordered = sorted(scenarios, key=lambda one: (-one[1], one[0]))
     after = [share for _, _, share in ordered]
     known = [share for share in after if share is not None]
     second = [share or 0.0 for share in after] if known else None
-    shown = messages.decimal(float(threshold), 1)
+    shown = threshold_text(threshold)
     title = messages.text("evaluation.chart.scenarios", threshold=shown)
     return _bars("scenarios", title, [name for name, _, _ in ordered], ([one[1] for one in ordered], second))
 
@@ -90,12 +102,16 @@ def risk_utility_svg(points: Sequence[tuple[str, float, float]], threshold: str)
         shapes.append(line("ch-grid", x, _TOP, x, _TOP + plot_h))
         shapes.append(label(x, _TOP + plot_h + 18, messages.percent(i * across, _digits(across)), "middle"))
     shapes.append(label(_LEFT + plot_w / 2, HEIGHT - 14, messages.text("evaluation.chart.loss_axis"), "middle"))
-    shown = messages.decimal(float(threshold), 1)
+    shown = threshold_text(threshold)
     shapes.append(label(16, _TOP - 14, messages.text("evaluation.chart.risk_axis", threshold=shown)))
+    named: list[tuple[float, float]] = []
     for i, (name, risk, loss) in enumerate(points):
         x, y = _LEFT + plot_w * loss / wide, _TOP + plot_h * (1 - risk / high)
         shapes.append(circle("ch-before" if i == 0 and len(points) > 1 else "ch-after", x, y, 7, name))
         beside = y - 12 if y > _TOP + plot_h - 30 else y + 20  # clear of the axis
+        while any(abs(beside - there) < 15 and abs(x - at) < 90 for at, there in named):
+            beside += 15 if beside > y else -15  # names of points that lie together stand one under the other
+        named.append((x, beside))
         shapes.append(label(x + 12, beside, clipped(name, 24)))
     words = "; ".join(f"{name}: {messages.percent(risk)}, {messages.percent(loss)}" for name, risk, loss in points)
     return Drawing("risk-utility", title, words, WIDTH, HEIGHT, tuple(shapes)).svg()
@@ -147,11 +163,11 @@ def _bars(key: str, title: str, names: Sequence[str], series: tuple[Sequence[flo
     shapes = _heading(title, both=len(given) > 1)
     for i, name in enumerate(names):
         y = _TOP + 8 + _ROW * i
-        shapes.append(label(left - 10, y + (_ROW - 14) / 2 + 5, clipped(name, 30), "end"))
+        shapes.append(label(left - 10, y + (_ROW - 14) / 2 + 5, clipped(name, _LONGEST), "end"))
         for j, (part, style) in enumerate(zip(given, ("ch-before", "ch-after"), strict=False)):
             long = width * part[i] / top
             shapes.append(rect(style, left, y + thick * j, long, thick - 1, name))
-            shapes.append(label(left + long + 6, y + thick * (j + 0.5) + 4, _share_text(part[i])))
+            shapes.append(label(left + long + 6, y + thick * (j + 0.5) + 4, messages.part(part[i], 1)))
     height = _TOP + _ROW * len(names) + 20
     shapes.append(line("ch-axis", left, _TOP, left, height - 16))
     return Drawing(key, title, _words(names, given), WIDTH, height, tuple(shapes)).svg()
@@ -174,11 +190,6 @@ def _grid(top: float, step: float, width: float) -> list[Shape]:
         shapes.append(line("ch-grid", _LEFT, y, _LEFT + width, y))
         shapes.append(label(_LEFT - 8, y + 4, messages.percent(i * step, _digits(step)), "end"))
     return shapes
-
-
-def _share_text(share: float) -> str:
-    """A share with one decimal; a small one never reads as none."""
-    return f"< {messages.percent(0.001, 1)}" if 0 < share < 0.0005 else messages.percent(share, 1)
 
 
 def _digits(step: float) -> int:

@@ -11,6 +11,7 @@ from celosia import messages
 from celosia.dossier._charts import pictures
 from celosia.dossier._page import render
 from celosia.model.evaluation import EvaluationReport, PropertyCheck, RiskComparison
+from celosia.model.scenarios import threshold_text
 
 _ALWAYS = ("entropy_loss", "suppressed_share", "masked_rows", "masked_cells", "observations")
 _DISTANCES = ("total_variation", "hellinger", "kolmogorov_smirnov", "earth_mover")
@@ -93,19 +94,24 @@ def residual_risk(risk: RiskComparison | None) -> str:
     persons = after.persons is not None
     unit = messages.text("evaluation.unit.persons" if persons else "evaluation.unit.rows")
     units = after.persons if after.persons is not None else after.rows
-    shown = messages.decimal(float(risk.threshold), 1)
-    past = {"before": before.at_risk, "before_share": messages.percent(before.at_risk_share)}
+    shown = threshold_text(risk.threshold)
+    past = {"before": before.at_risk, "before_share": messages.part(before.at_risk_share)}
     if after.largest_risk is None:
         first = messages.text("evaluation.residual.masked", units=units, unit=unit, **past)
     elif after.at_risk:
-        share, largest = messages.percent(after.at_risk_share), messages.decimal(after.largest_risk, 4)
+        share, largest = messages.part(after.at_risk_share), _small(after.largest_risk)
         first = messages.text("evaluation.residual.some", at_risk=after.at_risk, units=units, unit=unit, share=share,
                               threshold=shown, largest=largest, **past)  # fmt: skip
     else:
-        largest = messages.decimal(after.largest_risk, 4)
+        largest = _small(after.largest_risk)
         first = messages.text("evaluation.residual.none", units=units, unit=unit, threshold=shown, largest=largest,
                               **past)  # fmt: skip
     return f"{first} {messages.text('evaluation.residual.always')}"
+
+
+def _small(risk: float) -> str:
+    """A risk with four decimals; a small one never reads as none."""
+    return f"< {messages.decimal(0.0001, 4)}" if 0 < risk < 0.00005 else messages.decimal(risk, 4)
 
 
 def definitions(report: EvaluationReport) -> list[tuple[str, ...]]:

@@ -110,3 +110,9 @@ def decimal(value: float, digits: int) -> str:
 def percent(share: float, digits: int = 2) -> str:
     """A share 0..1 as the norms print it: «7,63 %»."""
     return f"{decimal(100 * share, digits)} %"
+
+
+def part(share: float, digits: int = 2) -> str:
+    """A share as a percentage in which a small one never reads as none (< 0,01 %)."""
+    least = float(f"1e-{digits + 2}")
+    return f"< {percent(least, digits)}" if 0 < share < least / 2 else percent(share, digits)

@@ -115,7 +115,7 @@ def treat(frame: Any, name: str, *, seed: bytes | str | None = None, **settings:
     with _private() as private:
         table, _ = _read(frame, private, None, {})
     done = apply_to_frame(table, step, _seed_bytes(seed))
-    change = replace(done.change, loss=losses_between(table, done.table, done.positions, done.change.renamed))
+    change = replace(done.change, loss=losses_between(table, done.table, done.positions, done.change.renamed, step))
     return Treated(_like(frame, done.table, tuple(done.outcome.columns), done.positions), change)
 
 
@@ -185,7 +185,7 @@ def _performed(
         if "decimal" in technique(declared.get("technique", "")).params:
             declared.setdefault("decimal", decimal)
         done = apply_to_frame(table, declared, seed, f"{number}-{declared['technique']}")
-        loss = losses_between(table, done.table, done.positions, done.change.renamed)
+        loss = losses_between(table, done.table, done.positions, done.change.renamed, declared)
         changes.append(replace(done.change, loss=loss))
         table = done.table
         if told:
@@ -223,10 +223,20 @@ def _like(frame: Any, table: pa.Table, changed: Sequence[str], positions: Any) -
     if hasattr(frame, "iloc"):  # pandas
         made = frame.iloc[positions].copy()
         for name, column in new.items():
-            made[name] = column.to_pandas().to_numpy()
+            made[name] = _pandas_column(frame, name, column)
         return made[list(table.column_names)]
     made = frame[positions.tolist()].with_columns(**{n: _polars_series(frame, n, c) for n, c in new.items()})
     return made.select(list(table.column_names))
+
+
+def _pandas_column(frame: Any, name: str, column: pa.ChunkedArray) -> Any:
+    """A changed column for pandas; whole numbers stay in their nullable type."""
+    kind = str(frame[name].dtype) if name in frame.columns else ""
+    if pa.types.is_integer(column.type) and kind.startswith(("Int", "UInt")):
+        import pandas
+
+        return pandas.array(column.to_pylist(), "Int64")
+    return column.to_pandas().to_numpy()
 
 
 def _polars_series(frame: Any, name: str, column: pa.ChunkedArray) -> Any:
@@ -241,8 +251,18 @@ def _typed(frame: Any, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     missing = pa.compute.equal(cells, "")
     read = number_column(cells)
     if _was_number(frame, name) and not read.unreadable and bool((read.plain | np.asarray(missing)).all()):
-        return pa.chunked_array([pa.array(read.values, mask=~read.plain)])
+        return pa.chunked_array([_as_before(frame, name, pa.array(read.values, mask=~read.plain))])
     return pa.chunked_array([pa.compute.if_else(missing, None, cells)])
+
+
+def _as_before(frame: Any, name: str, numbers: pa.Array) -> pa.Array:
+    """Numbers of a column of whole numbers as whole numbers, where they still are."""
+    kind = str(frame.schema.field(name).type if isinstance(frame, pa.Table) else frame[name].dtype).lower()
+    values = numbers.to_numpy(zero_copy_only=False)
+    told = values[~np.isnan(values)]
+    if kind.startswith("float") or (np.abs(told) > 2.0**53).any() or (told != np.floor(told)).any():
+        return numbers
+    return numbers.cast(pa.int64())
 
 
 def _was_number(frame: Any, name: str) -> bool:

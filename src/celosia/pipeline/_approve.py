@@ -59,7 +59,9 @@ def approve(
     project, when = open_project(folder), moment(now)
     if project.journal_path.is_file():
         _journal.entries(project.journal_path)  # nobody signs over a journal that somebody changed
-    shown = dict(figures) or figures_for(project.folder, what)
+    shown = dict(figures)
+    if not shown or what == "residual":  # the risk that is accepted is the one measured, whatever the caller says
+        shown = figures_for(project.folder, what)
     digest = digest_for(project.folder, what, shown)
     made = _signed(project.folder, what, digest, identity, role, note, shown, when)
     _refuse_own_work(project.folder, made)

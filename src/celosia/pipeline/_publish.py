@@ -15,6 +15,7 @@ from typing import Any
 from celosia import messages
 from celosia.errors import AlreadyPublished, CandidateChanged, JournalBroken, PeriodUnclear, ReleaseDamaged
 from celosia.model.people import Approval
+from celosia.model.rules import RuleReport
 from celosia.model.verdict import State
 from celosia.model.verification import Publication, VerifyReport
 from celosia.pipeline import _journal
@@ -25,7 +26,7 @@ from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._release import add_to_release, evidence_of, refuse_failing
 from celosia.pipeline._release_folder import PUBLICATION, Held, file_digest, read_release, release_folder
-from celosia.pipeline._rules import judge_project
+from celosia.pipeline._rules import failing_text, judge_project
 from celosia.pipeline._run import _refuse_stale
 from celosia.pipeline._verify import verify_release
 
@@ -81,7 +82,8 @@ def refuse_unverified(report: VerifyReport, place: Path) -> None:
         return
     findings = [one for one in report.findings if one.state not in (State.HOLDS, State.ATTESTED)]
     reasons = [", ".join(one.detail) or messages.text(f"release.finding.{one.id}") for one in findings]
-    rules = [f"{one.protocol} · {one.rule}" for one in report.rules if not one.passes]
+    broken = RuleReport("", report.rules)
+    rules = [failing_text(broken)] if broken.failing else []
     verdicts = report.check.verdicts if report.check else ()
     failing = [messages.text(f"plan.criterion.{one.rule}") for one in verdicts if one.state is State.FAILS]
     raise ReleaseDamaged(path=str(place), reason="; ".join([*reasons, *rules, *failing]) or "–")

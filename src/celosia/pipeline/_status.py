@@ -7,6 +7,7 @@ Knows gates and what each one leaves behind. Ignores figures: what the file alon
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -88,24 +89,39 @@ def _judge(facts: Facts, gate: str, rules: tuple[Rule, ...], protocol: Protocol)
         if rule.measure in _MEASURES.get(gate, ()):
             result = _judged(context, rule)
             if not result.passes:
-                return f"{sentence_of(result)} ({measured_text(result)})", _command(facts, gate, rule, protocol)
+                return f"{sentence_of(result)} ({measured_text(result)})", _command(facts, gate, rule)
     return _DONE
 
 
-def _command(facts: Facts, gate: str, rule: Rule, protocol: Protocol) -> str:
+def _command(facts: Facts, gate: str, rule: Rule) -> str:
     """What to type for a rule of a gate that does not hold."""
     approved = {"dictionary_approval": "dictionary", "plan_approval": "plan", "residual_approval": "residual"}
     if rule.measure in approved:
-        roles = "|".join(rule.asked["roles"])
-        return f"celosia approve {facts.folder} {approved[rule.measure]} --role {roles}"
+        return f"celosia approve {_quoted(facts.folder)} {approved[rule.measure]} --role {_signer(facts, rule)}"
+    if rule.measure == "signatures" and facts.release:
+        return f"celosia sign {_quoted(facts.release.folder)} --role {_signer(facts, rule)}"
     if rule.measure in ("dictionary", "labels"):  # descriptions and labels are written in the dictionary itself
-        return f"celosia dictionary export {facts.folder} {facts.folder / 'dictionary.xlsx'}"
+        return f"celosia dictionary export {_quoted(facts.folder)} {_quoted(facts.folder / 'dictionary.xlsx')}"
     return _type(facts, gate)
 
 
+def _signer(facts: Facts, rule: Rule) -> str:
+    """A role that the rule asks for, that has not signed yet and that somebody holds."""
+    roles: list[str] = list(rule.asked["roles"])
+    signed = {one.role for one in facts.signatures} if rule.measure == "signatures" else set()
+    held = {role for person in facts.people for role in person.roles}
+    left = [role for role in roles if role not in signed] or roles
+    return next((role for role in left if role in held), left[0])
+
+
+def _quoted(path: object) -> str:
+    """A path as it can be typed."""
+    return shlex.quote(str(path))
+
+
 def _type(facts: Facts, gate: str) -> str:
-    folder = facts.folder
-    release = facts.release.folder if facts.release else f"{folder}/releases/…"
+    folder = _quoted(facts.folder)
+    release = _quoted(facts.release.folder) if facts.release else f"{folder}/releases/…"
     return {
         "request": f"celosia request {folder}",
         "dictionary": f"celosia dictionary check {folder}",
@@ -149,7 +165,7 @@ def _dictionary(facts: Facts, protocol: Protocol) -> Found:
         return facts.faults.get("dictionary", "–"), _type(facts, "dictionary")
     if not dictionary.published(facts.variables):
         words = messages.text("status.reason.nothing_published")
-        return words, f"celosia dictionary purpose {facts.folder} --variables A,B,C --purpose …"
+        return words, f"celosia dictionary purpose {_quoted(facts.folder)} --variables A,B,C --purpose …"
     return _DONE
 
 
@@ -186,7 +202,7 @@ def _release(facts: Facts, protocol: Protocol) -> Found:
     lost = _not_kept(facts)
     if lost and any(rule.measure == "properties" for rule in protocol.rules):
         words = messages.text("status.reason.not_kept", names=", ".join(lost))
-        return words, f"celosia request {facts.folder} --closing"
+        return words, f"celosia request {_quoted(facts.folder)} --closing"
     if facts.release is None:
         return _blocked(facts, "release", "other_release" if facts.releases else "no_release")
     wrong = (*facts.release.changed, *facts.release.added, *facts.release.removed)

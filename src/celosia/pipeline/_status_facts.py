@@ -87,7 +87,8 @@ class Facts:
         if self.plan is None or self.project is None:
             return False
         project = self.project
-        steps = self.read("celosia.toml", lambda: read_toml(project.folder / "celosia.toml").get("steps", ()), ())
+        none: list[Any] = []
+        steps = self.read("celosia.toml", lambda: read_toml(project.folder / "celosia.toml").get("steps", none), none)
         declared = [dict(plain_step(step)) for step in steps]
         same = self.plan.source == project.config.source.digest and declared == [dict(s) for s in self.plan.steps]
         return not same or self.plan.dictionary != self.read("dictionary", lambda: dictionary_digest(project), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -14,13 +15,16 @@ from celosia.pipeline._call import Place
 from celosia.pipeline._project import read_toml
 from celosia.techniques import technique, understood
 
-_YES = ("true", "yes", "si", "sí", "1")
-_NO = ("false", "no", "0")
+_YES = ("true", "yes", "y", "on", "1", "si", "sí", "s", "verdadero", "cierto")
+_NO = ("false", "no", "n", "off", "0", "falso")
+_FILES = ("areas", "mapping")  # parameters that name a file
+_LISTS = ("wholes", "texts", "numbers")
 
 
 def read_steps(path: Place) -> tuple[Mapping[str, Any], ...]:
-    """The steps of a TOML file with [[steps]]."""
-    steps = tuple(plain_step(step) for step in read_toml(Path(path)).get("steps", ()))
+    """The steps of a TOML file with [[steps]]; the files they name are found from its folder."""
+    folder = Path(path).parent
+    steps = tuple(with_paths(plain_step(step), folder) for step in read_toml(Path(path)).get("steps", ()))
     if not steps:
         raise NothingChosen(option="steps")
     return steps
@@ -31,6 +35,15 @@ def plain_step(step: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _plain(value) for key, value in step.items()}
 
 
+def with_paths(step: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A step whose files are found from a folder, wherever the command is given."""
+    placed = {key: str(folder / str(value)) if key in _FILES else value for key, value in step.items()}
+    hierarchy = placed.get("hierarchy")
+    if isinstance(hierarchy, Mapping) and "file" in hierarchy:
+        placed["hierarchy"] = {**hierarchy, "file": str(folder / str(hierarchy["file"]))}
+    return placed
+
+
 def step_from(name: str, words: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A step from what the command line says: each text read as its parameter's kind asks."""
     chosen = technique(name)
@@ -38,7 +51,9 @@ def step_from(name: str, words: Sequence[tuple[str, str]]) -> dict[str, Any]:
     for key, text in words:
         plain = key.replace("-", "_")
         param = chosen.params.get(plain)
-        step[plain] = text if param is None else _from_text(chosen.name, plain, param, text)
+        value = text if param is None else _from_text(chosen.name, plain, param, text)
+        again = param is not None and param.kind in _LISTS and plain in step
+        step[plain] = [*step[plain], *value] if again else value  # --columns A --columns B
     understood(step)
     return step
 
@@ -50,7 +65,7 @@ def _from_text(owner: str, key: str, param: Param, text: str) -> Any:
             return _flag(text)
         if param.kind == "whole":
             return int(text)
-        if param.kind in ("wholes", "texts", "numbers"):
+        if param.kind in _LISTS:
             parts = [part.strip() for part in text.split(",") if part.strip()]
             return [int(part) for part in parts] if param.kind == "wholes" else parts
         return _table_from(Path(text), key) if param.kind == "table" else text
@@ -59,9 +74,10 @@ def _from_text(owner: str, key: str, param: Param, text: str) -> Any:
 
 
 def _flag(text: str) -> bool:
-    if text.lower() not in (*_YES, *_NO):
+    word = unicodedata.normalize("NFC", text.strip().lower())
+    if word not in (*_YES, *_NO):
         raise ValueError
-    return text.lower() in _YES
+    return word in _YES
 
 
 def _table_from(path: Path, key: str) -> Any:

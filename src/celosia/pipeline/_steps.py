@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing, scratch_beside, writing_into
-from celosia.data.numbers import number_column
+from celosia.data.numbers import NumberColumn, number_column
 from celosia.data.table import Table
 from celosia.errors import SeedMissing
 from celosia.model.changes import Change
+from celosia.model.parameters import conflict
 from celosia.model.schema import Schema
 from celosia.model.variables import Scale, Treatment, Variable
 from celosia.pipeline._keys import key_for, refuse_pseudonyms, save_codebook
 from celosia.pipeline._open import Opened
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, read_toml
-from celosia.pipeline._step_text import plain_step
+from celosia.pipeline._step_text import plain_step, with_paths
 from celosia.techniques import (
     Draws,
     Given,
@@ -41,10 +43,12 @@ from celosia.techniques import (
     perform,
     refuse_repeated,
     understood,
+    unknown_in,
 )
 
 _NUMBERS = (Scale.CONTINUOUS, Scale.DISCRETE)
-_FILES = ("areas", "mapping")  # parameters that name a file
+_SAFE_GROUP = 3  # ATENEA 4.2.4
+Numbers = Callable[[pa.Array], NumberColumn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ def stepped(project: Project, found: Opened, *, fresh: bool = False, report: Pro
         yield Stepped(found, (), (), "none")
         return
     refuse_pseudonyms(project.config.protocols, steps)
+    refuse_small_groups(project.config.protocols, steps)
     random = any(understood(step)[0].random for step in steps)
     seed = seed_of(project.folder, fresh) if random else b""
     told = stage(report, "steps")
@@ -89,6 +94,15 @@ def stepped(project: Project, found: Opened, *, fresh: bool = False, report: Pro
             if told:
                 told((number + 1) / len(steps))
         yield Stepped(found, steps, tuple(changes), "kept" if random else "none")
+
+
+def refuse_small_groups(protocols: Sequence[str], steps: Sequence[Mapping[str, Any]]) -> None:
+    """Stop groups of two under ATENEA, which asks for three, whatever a step says of other norms."""
+    if any(protocol.lower().split("-")[0] == "atenea" for protocol in protocols):
+        for step in steps:
+            chosen, settings = understood(step)
+            if chosen.name == "microaggregate" and settings["k"] < _SAFE_GROUP:
+                raise conflict(chosen.name, "k", "groups_of_three", "techniques")
 
 
 def seed_of(folder: Path, fresh: bool) -> bytes:
@@ -116,41 +130,54 @@ def destroy_seed(folder: Path) -> bool:
 
 
 def with_defaults(step: Mapping[str, Any], found: Opened) -> dict[str, Any]:
-    """A step with what the dictionary and the reading of the file already say: unknown codes, decimal mark."""
-    technique, settings = understood(step)
+    """A step with what the project already says: the person key and the decimal mark."""
+    technique, _ = understood(step)
     filled = dict(step)
-    if "unknown" in technique.params and "unknown" not in step:
-        used = set(technique.uses(settings))
-        filled["unknown"] = sorted({code for v in found.variables if v.name in used for code in v.unknown})
+    if "person" in technique.params and "person" not in step and found.person is not None:
+        filled["person"] = found.person  # k counts persons where they can be told apart
     if "decimal" in technique.params and "decimal" not in step and found.source.choices.decimal in (".", ","):
         filled["decimal"] = found.source.choices.decimal
     return filled
 
 
-def with_paths(step: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A step whose files are found from the project's folder, wherever the command is given."""
-    placed = {key: str(folder / value) if key in _FILES else value for key, value in step.items()}
-    hierarchy = placed.get("hierarchy")
-    if isinstance(hierarchy, Mapping) and "file" in hierarchy:
-        placed["hierarchy"] = {**hierarchy, "file": str(folder / str(hierarchy["file"]))}
-    return placed
-
-
 def one_step(found: Opened, step: Mapping[str, Any], at: StepPlace) -> tuple[Opened, Change]:
     """The source after one step, and what the step did; columns treated apart are walked one by one."""
     technique, settings = understood(with_defaults(with_paths(step, at.folder), found))
+    if "unknown" in technique.params and "unknown" not in step:
+        settings["unknown"] = {v.name: v.unknown for v in found.variables if v.unknown}  # each column has its own
     columns = settings.get("columns", ())
     if not technique.apart or len(columns) < 2:
-        return _performed(found, technique, settings, at)
-    changes = []
+        found, change, _ = _performed(found, technique, settings, at)
+        return found, change
+    before, changes, touched = found.table, [], {}
     for column in columns:
         inner = replace(at, label=f"{at.label}-{column}")
-        found, change = _performed(found, technique, {**settings, "columns": (column,)}, inner)
+        found, change, differs = _performed(found, technique, {**settings, "columns": (column,)}, inner)
         changes.append(change)
-    return found, together(changes)
+        touched[column] = differs
+    return found, together(changes, rows_touched(before, touched))
 
 
-def _performed(found: Opened, technique: Technique, settings: dict[str, Any], at: StepPlace) -> tuple[Opened, Change]:
+def rows_touched(table: Table, touched: Mapping[str, tuple[pa.Array, Any]]) -> int:
+    """The rows of a table in which one column at least changes; per column, its values and which of them do."""
+    some = {name: pair for name, pair in touched.items() if pair[1].any()}
+    if not some:
+        return 0
+    origins = {name: name for name in some}
+    for name, (values, differs) in some.items():
+        table = table.with_values({name: values}, {name: _yes_or_no(differs)}, origins)
+    flags = table.tuples(tuple(some))
+    return int(flags.rows[(flags.codes == [words.index("1") for words in flags.vocabularies]).any(axis=1)].sum())
+
+
+def _yes_or_no(differs: Any) -> pa.Array:
+    return pa.array(np.where(differs, "1", "0"), pa.large_string())
+
+
+def _performed(
+    found: Opened, technique: Technique, settings: dict[str, Any], at: StepPlace
+) -> tuple[Opened, Change, tuple[pa.Array, Any]]:
+    """The source after a step, the report, and for a step on one column its values and which of them change."""
     if technique.name == "pseudonymise":
         settings["key"] = key_for(at.folder, at.label, at.fresh).hex()
     used = tuple(dict.fromkeys(technique.uses(settings)))
@@ -158,22 +185,32 @@ def _performed(found: Opened, technique: Technique, settings: dict[str, Any], at
         found.table.schema.chosen(used, technique.name)
     given = replace(given_of(found.table, used, technique.lines), names=found.table.names)
     outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))
-    change = replace(change, rows=found.table.count_rows(), loss=losses(given, outcome))
+    change = replace(change, rows=found.table.count_rows(), loss=losses(given, outcome, settings))
     for name, (old, new) in outcome.codebook.items():
         save_codebook(at.folder, f"{at.label}-{name}", old, new)
     stored = at.scratch / f"{len(list(at.scratch.iterdir()))}.parquet"  # a label may hold a column's name: not a file's
     table = _table_after(found.table, technique, given, outcome, stored)
-    return replace(found, table=table, variables=_variables_after(found.variables, outcome),
-                   person=_renamed(found.person, outcome)), change  # fmt: skip
+    after = replace(found, table=table, variables=_variables_after(found.variables, outcome, settings),
+                    person=_renamed(found.person, outcome))  # fmt: skip
+    return after, change, _values_that_change(given, outcome)
 
 
-def together(changes: Sequence[Change]) -> Change:
-    """One report for a step whose columns were treated one by one; rows touched are at least the largest."""
+def _values_that_change(given: Given, outcome: Outcome) -> tuple[pa.Array, Any]:
+    """The values of the first column a step treats, and which of them it changes."""
+    for name, new in outcome.columns.items():
+        old = given.columns.get(outcome.stands_for.get(name, name))
+        if old is not None:
+            return old, np.asarray(pc.not_equal(old, new).to_numpy(zero_copy_only=False), bool)
+    return pa.array([], pa.large_string()), np.zeros(0, bool)
+
+
+def together(changes: Sequence[Change], rows_touched: int) -> Change:
+    """One report for a step whose columns were treated one by one."""
     first = changes[0]
     return replace(
         first,
         columns=tuple(name for one in changes for name in one.columns),
-        rows_touched=max(one.rows_touched for one in changes),
+        rows_touched=rows_touched,
         cells_touched={name: count for one in changes for name, count in one.cells_touched.items()},
         removed=tuple(name for one in changes for name in one.removed),
         renamed={new: old for one in changes for new, old in one.renamed.items()},
@@ -209,16 +246,23 @@ def given_of(table: Table, used: Sequence[str], lines: Lines) -> Given:
                  tuples.rows)  # fmt: skip
 
 
-def losses(given: Given, outcome: Outcome) -> dict[str, float | None]:
+def losses(given: Given, outcome: Outcome, settings: Mapping[str, Any]) -> dict[str, float | None]:
     """What each column lost."""
-    pairs = {
-        name: (given.columns.get(outcome.stands_for.get(name, name)), new) for name, new in outcome.columns.items()
-    }
-    return {name: _lost(old, new, given.rows) for name, (old, new) in pairs.items() if old is not None}
+    found = {}
+    for name, new in outcome.columns.items():
+        old = outcome.stands_for.get(name, name)
+        if old in given.columns:
+            found[name] = _lost(given.columns[old], new, given.rows, _numbers_of(settings, old))
+    return found
+
+
+def _numbers_of(settings: Mapping[str, Any], name: str) -> Numbers:
+    """How a step reads the numbers of a column."""
+    return partial(number_column, decimal=settings.get("decimal") or ".", unknown=unknown_in(settings, name))
 
 
 def losses_between(
-    before: pa.Table, after: pa.Table, positions: Any, renamed: Mapping[str, str]
+    before: pa.Table, after: pa.Table, positions: Any, renamed: Mapping[str, str], settings: Mapping[str, Any]
 ) -> dict[str, float | None]:
     """What each column of a table held in memory lost, over the rows that stay."""
     rows = np.ones(after.num_rows, np.int64)
@@ -229,13 +273,13 @@ def losses_between(
         if old in kept.column_names:
             one, other = kept.column(old).combine_chunks(), after.column(name).combine_chunks()
             if not one.equals(other):
-                found[name] = _lost(one, other, rows)
+                found[name] = _lost(one, other, rows, _numbers_of(settings, old))
     return found
 
 
-def _lost(before: pa.Array, after: pa.Array, rows: Any) -> float | None:
+def _lost(before: pa.Array, after: pa.Array, rows: Any, numbers: Numbers) -> float | None:
     """The share of variance for numbers, the share of changed cells for the rest."""
-    old, new = number_column(before), number_column(after)
+    old, new = numbers(before), numbers(after)
     if old.plain.any() and not old.unreadable and not new.unreadable and (old.plain == new.plain).all():
         return _variance_lost(old.values[old.plain], new.values[new.plain], rows[old.plain])
     differs = np.asarray(pc.not_equal(before, after).to_numpy(zero_copy_only=False), bool)
@@ -285,14 +329,16 @@ def _store(table: Table, outcome: Outcome, origins: Mapping[str, str], path: Pat
     path.chmod(PRIVATE_FILE)
 
 
-def _variables_after(variables: Sequence[Variable], outcome: Outcome) -> tuple[Variable, ...]:
+def _variables_after(
+    variables: Sequence[Variable], outcome: Outcome, settings: Mapping[str, Any]
+) -> tuple[Variable, ...]:
     """The dictionary after a step: new names, what numbers became labels, what is published no more."""
     place = {old: new for new, old in outcome.stands_for.items()}
     made = []
     for variable in variables:
         name = place.get(variable.name, variable.name)
         if name in outcome.columns:
-            made.append(replace(variable, name=name, scale=_scale_after(variable, name, outcome)))
+            made.append(replace(variable, name=name, scale=_scale_after(variable, name, outcome, settings)))
         elif variable.name in outcome.removed:
             made.append(replace(variable, purpose="", treatment=Treatment.REMOVE))
         else:
@@ -301,8 +347,9 @@ def _variables_after(variables: Sequence[Variable], outcome: Outcome) -> tuple[V
     return (*made, *(Variable(name) for name in outcome.columns if name not in known.names))
 
 
-def _scale_after(variable: Variable, name: str, outcome: Outcome) -> Scale | None:
-    if variable.scale in _NUMBERS and not number_column(outcome.columns[name]).unreadable:
+def _scale_after(variable: Variable, name: str, outcome: Outcome, settings: Mapping[str, Any]) -> Scale | None:
+    numbers = _numbers_of(settings, variable.name)
+    if variable.scale in _NUMBERS and not numbers(outcome.columns[name]).unreadable:
         return variable.scale
     dates = variable.scale == Scale.DATE and "multiset" in outcome.preserved  # swapped dates are dates
     return variable.scale if variable.scale is None or dates else Scale.CATEGORICAL

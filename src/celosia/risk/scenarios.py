@@ -29,6 +29,7 @@ from celosia.model.scenarios import (
 from celosia.risk._classes import fully_masked, masked_values
 from celosia.risk._combinations import Cells, Coded, Columns, count_combinations
 from celosia.risk._order import ordered_positions
+from celosia.risk._scales import in_known_order
 from celosia.tuples import Tuples, person_counts, project, roll_up
 
 TABLE_LINES = 10_000  # of a frequency table, beyond which only combinations that occur are listed
@@ -176,7 +177,7 @@ def _at_scenario(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies) -
 
 def _axis(vocabulary: Sequence[str], stated: Sequence[str]) -> list[str]:
     """The categories stated by hand, in their order, then the others in their natural one."""
-    natural = [vocabulary[place] for place in ordered_positions(vocabulary)[1]]
+    natural = in_known_order(vocabulary) or [vocabulary[place] for place in ordered_positions(vocabulary)[1]]
     return list(dict.fromkeys([*stated, *natural]))
 
 

@@ -4,7 +4,7 @@ Knows columns of text and the chance it is given. Ignores files, engines, roles 
 constant TECHNIQUE of its module; `technique(name)` finds it.
 """
 
-from celosia.techniques._contract import Given, Lines, Outcome, Technique
+from celosia.techniques._contract import Given, Lines, Outcome, Technique, unknown_in
 from celosia.techniques._draws import Draws
 from celosia.techniques._perform import TreatedTable, apply_to_frame, names_after, perform, refuse_repeated
 from celosia.techniques._registry import NAMES, meaning, technique, understood
@@ -24,4 +24,5 @@ __all__ = [
     "refuse_repeated",
     "technique",
     "understood",
+    "unknown_in",
 ]

@@ -109,7 +109,7 @@ def _days(parts: pa.StructArray, zone: ZoneInfo | None) -> Longs:
     year, month, day = _part(parts, "y", 0), _part(parts, "m", 1), _part(parts, "d", 1)
     read &= (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
     months = np.where(read, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
-    dates = months.astype("datetime64[D]") + (day - 1)
+    dates = (months.astype("datetime64[D]").astype(np.int64) + day - 1).astype("datetime64[D]")
     read &= dates.astype("datetime64[M]") == months  # no 31 April
     names = [field.name for field in parts.type]
     if "hour" not in names:

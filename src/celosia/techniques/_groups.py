@@ -51,7 +51,8 @@ def grouped(values: Floats, cells: Longs, k: int, block: int | None) -> Grouping
 
 
 def distinct_by(label: Longs, person: Longs, many: int) -> Longs:
-    """How many different persons stand under each label."""
+    """How many different persons stand under each label; -1 is a row whose person is not known, and counts for none."""
+    label, person = label[person >= 0], person[person >= 0]
     people = int(person.max(initial=0)) + 1
     return np.bincount(np.unique(label * people + person) // people, minlength=many)
 
@@ -59,7 +60,7 @@ def distinct_by(label: Longs, person: Longs, many: int) -> Longs:
 def joined(values: Floats, cells: Longs, found: Grouping, person: Longs, k: int) -> Grouping:
     """The groups, each of too few persons joined with the nearest of its cell, until all have k different persons.
 
-    Every cell must have k persons; then a group of fewer is never alone in its cell, and each round leaves fewer groups.
+    Every cell must have k persons: then a group of fewer is never alone in its cell, and each round leaves fewer.
     """
     from celosia.kernels import mdav
 

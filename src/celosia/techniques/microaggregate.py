@@ -2,9 +2,9 @@
 
 Knows the columns and strata it is given. Ignores roles and norms. One column is grouped optimally, several by MDAV on
 standard scores; where the column of the persons is given, groups are joined with their nearest until each holds k
-different persons, not rows of fewer. No group crosses a stratum, nor joins rows that lack different columns, so that every published
-vector that holds a number repeats k times or more in its stratum. Cells without a number stay as they are. A group
-has one text per column, made once, so that its rows cannot be told apart.
+different persons, not rows of fewer. No group crosses a stratum, nor joins rows that lack different columns, so that
+every published vector that holds a number repeats k times or more in its stratum. Cells without a number stay as they
+are. A group has one text per column, made once, so that its rows cannot be told apart.
 Sources: Hansen and Mukherjee (2003); Domingo-Ferrer and Torra (2005).
 """
 
@@ -43,6 +43,7 @@ from celosia.techniques._contract import (
 )
 from celosia.techniques._draws import Draws
 from celosia.techniques._groups import Grouping, distinct_by, grouped, joined
+from celosia.techniques._identifiers import silent_cells
 
 _NAME = "microaggregate"
 _SAFE = 3  # groups of two tell each member the other's value (ATENEA 4.2.4 asks for three)
@@ -56,8 +57,8 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
     values, plain = _numbers(given, settings)
     held = np.logical_or.reduce(list(plain.values()))
     stratum, _ = strata_of(given, settings["strata"])
-    person = None if settings["person"] is None else coded(given.columns[settings["person"]])[0]
-    _refuse_small_strata(_count(stratum, person, held), settings)
+    person = _persons(given, settings)
+    _refuse_small_strata(_count(stratum, None, held) > 0, _count(stratum, person, held), settings)
     cells = _cells(given, plain, stratum)
     few = held & (_count(cells, person, held)[cells] < k)
     if few.any() and settings["sparse"] == "refuse":
@@ -80,6 +81,14 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
 def _uses(settings: Settings) -> tuple[str, ...]:
     person = () if settings["person"] is None else (settings["person"],)
     return (*columns_of(settings), *person)
+
+
+def _persons(given: Given, settings: Settings) -> Longs | None:
+    """The person of each row as a number, -1 where the cell names nobody."""
+    if settings["person"] is None:
+        return None
+    cells = given.columns[settings["person"]]
+    return np.where(silent_cells(cells), -1, coded(cells)[0])
 
 
 def _unit(settings: Settings) -> str:
@@ -115,10 +124,10 @@ def _check(settings: Settings) -> None:
         raise conflict(_NAME, "block", "block_of_two_groups", "techniques")
 
 
-def _refuse_small_strata(sizes: Longs, settings: Settings) -> None:
+def _refuse_small_strata(present: Mask, sizes: Longs, settings: Settings) -> None:
     """Refuse strata that hold numbers in some rows, but in fewer than k (or of fewer than k persons)."""
     k, unit = settings["k"], _unit(settings)
-    small = int(((sizes > 0) & (sizes < k)).sum())
+    small = int((present & (sizes < k)).sum())
     if small and settings["strata"]:
         raise StrataTooSmall(technique=_NAME, strata=small, k=k, unit=unit)
     if small:

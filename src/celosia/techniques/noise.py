@@ -51,6 +51,7 @@ from celosia.techniques._settings import above_zero, named_once, some_column, wr
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 _LARGEST = 1e150  # squares and their sums stay finite
+_LARGEST_LEVEL = 1000  # times the spread of a column: nothing of it would be left
 _EXACT = 1e-9
 
 
@@ -76,6 +77,8 @@ def _check(settings: Settings) -> None:
     some_column("noise", settings["columns"])
     named_once(settings["columns"], settings["strata"])
     above_zero("noise", "level", settings["level"])
+    if settings["level"] > _LARGEST_LEVEL:
+        raise wrong("noise", "level", "level_size")
     low, high = settings["minimum"], settings["maximum"]
     if low is not None and high is not None and low >= high:
         raise wrong("noise", "maximum", "maximum_above_minimum")
@@ -98,7 +101,7 @@ def _digits(settings: Settings) -> int | None:
 def _numbers(given: Given, name: str, settings: Settings) -> NumberColumn:
     column = numbers_in(given, name, settings, "noise")
     values = column.values[column.plain]
-    large = int((np.abs(values) > _LARGEST).sum())
+    large = int((np.abs(values) > _LARGEST / max(1.0, 12 * float(settings["level"]))).sum())  # no draw passes 9
     if large:
         raise NumbersTooLarge(technique="noise", variable=name, rows=large)
     low, high = _bounds(settings)

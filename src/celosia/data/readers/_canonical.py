@@ -43,7 +43,7 @@ def text_of(array: pa.Array) -> pa.StringArray:
     if isinstance(kind, pa.BaseExtensionType):
         return _extension_text(array)
     if pa.types.is_dictionary(kind):
-        return text_of(array.dictionary_decode())
+        return text_of(array.dictionary).take(array.indices)  # decoding knows no string views, which Polars gives
     for holds, convert in _CONVERTERS:
         if holds(kind):
             return convert(array)

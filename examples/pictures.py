@@ -1,0 +1,68 @@
+"""The pictures of the guides: pages of the documents that the three examples make, `python -m examples.pictures`.
+
+Walks each example in a temporary folder and renders the pages with the same layout as the PDF, in both languages.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from examples.atenea import make_data as atenea_data
+from examples.atenea import walk as atenea
+from examples.mel import make_data as mel_data
+from examples.mel import walk as mel
+from examples.minsal import make_data as minsal_data
+from examples.minsal import walk as minsal
+from examples.walker import Edit, Step, walk
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PIXELS_PER_INCH = 80.0
+LARGEST = 200_000  # bytes
+# example, document, pages shown, and the name of the pictures
+SHOWN = (
+    (minsal.STEPS, minsal_data.make_data, minsal.PROJECT, "minsal_form", 2, "minsal-anexo-i"),
+    (atenea.STEPS, atenea_data.make_data, atenea.PROJECT, "atenea_risk", 1, "atenea-risk"),
+    (mel.STEPS, mel_data.make_data, mel.PROJECT, "mel_contrast", 1, "mel-contrast"),
+)
+
+
+def main() -> None:
+    """Make every picture anew."""
+    for steps, make_data, project, document, pages, name in SHOWN:
+        with tempfile.TemporaryDirectory() as folder:
+            _walked(steps, make_data, Path(folder))
+            for language in ("es", "en"):
+                for number, picture in enumerate(_pages(Path(folder) / project, document, language)[:pages], start=1):
+                    _keep(DOCS / language / "pictures" / f"{name}-{number}.png", picture)
+
+
+def _walked(steps: Sequence[Step], make_data: Edit, folder: Path) -> None:
+    make_data(folder)
+    walk(steps, folder)
+
+
+def _pages(project: Path, document: str, language: str) -> tuple[bytes, ...]:
+    """The pages of one internal document of a walked project."""
+    from celosia import messages
+    from celosia.dossier import to_png
+    from celosia.pipeline._documents import _wanted, gather
+
+    now = datetime.now(UTC)
+    with messages.speaking(language):
+        made = _wanted(gather(project, now), "internal")[document](gather(project, now), language)
+    return to_png(made, now, PIXELS_PER_INCH)
+
+
+def _keep(path: Path, picture: bytes) -> None:
+    if len(picture) > LARGEST:
+        raise RuntimeError(f"{path.name}: {len(picture)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(picture)
+    print(path, len(picture))
+
+
+if __name__ == "__main__":
+    main()
