@@ -63,8 +63,8 @@ STEPS = (
     Step(PUBLISH),
     Step(f"celosia document {PROJECT} --format pdf,docx"),
     Step(f"celosia verify {RELEASE}"),
-    Step(f"celosia recheck {RELEASE}"),
     Step(f"celosia status {PROJECT}"),
+    Step(f"celosia recheck {RELEASE}"),
 )
 
 

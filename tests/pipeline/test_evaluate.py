@@ -210,7 +210,7 @@ def test_a_person_at_risk_in_two_classes_is_one_as_in_the_risk_report(tmp_path: 
     found = evaluate(source, source, quasi=["sexo", "zona"]).risk
     report = scenario_risk(source, ["sexo,zona"], person="id_persona")
     assert (found.after.persons, found.after.at_risk, report.scenarios[0].at_risk) == (40, 2, 2)
-    assert dict((name, after) for name, _, after in found.scenarios)["sexo × zona"] == 2 / 40
+    assert {name: after for name, _, after in found.scenarios}["sexo × zona"] == 2 / 40
 
 
 def test_a_small_risk_never_reads_as_none() -> None:

@@ -158,7 +158,7 @@ def document():
         (lambda d: d["rules"][0].update(section=" "), "request"),
         (lambda d: d["rules"][0].update(id="nobody_explained"), "nobody_explained"),
         (lambda d: d["rules"][0].update(asked={}), "request"),
-        (lambda d: d["rules"][6].update(asked={"threshold": "2"}), "risk"),
+        (lambda d: d["rules"][7].update(asked={"threshold": "2"}), "risk"),
         (lambda d: d["gates"][0].update(section=""), "request"),
         (lambda d: d["gates"][0].update(id="dance"), "dance"),
         (lambda d: d["documents"][0].update(id="poem"), "poem"),

@@ -54,6 +54,14 @@ def test_the_commands_of_a_guide_are_those_of_the_walk_in_the_same_order(
 
 
 @pytest.mark.parametrize("norm", NORMS)
+def test_the_commands_of_an_examples_readme_are_those_of_its_walk(repository: Path, norm: str) -> None:
+    lines = (repository / "examples" / norm / "README.md").read_text("utf-8").splitlines()
+    places = iter(commands(steps_of(norm)))
+    assert len(typed(lines)) > 5
+    assert [line for line in typed(lines) if undated(line) not in places] == []
+
+
+@pytest.mark.parametrize("norm", NORMS)
 def test_every_command_of_a_walk_is_understood_by_the_command_line(norm: str) -> None:
     from examples.walker import _parts
 

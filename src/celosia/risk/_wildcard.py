@@ -2,7 +2,7 @@
 
 Two tuples are compatible when each position is equal, or empty in one of them (sdcMicro's fk, alpha = 1).
 Works on pairs of patterns of empty positions, of which there are few, never on pairs of rows.
-Source: Templ, Kowarik, Meindl 2015, section 3.1 (frequency counts with missing key values).
+Source: Templ, Kowarik, Meindl 2015 (frequency counts with missing key values).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Knows how many units of the file, and of the population, share each class. Ignor
   table holds fewer times than the file does counts as often as in the file.
 - The marketer links everybody he can: the share of records he expects to get right.
 "Above" a threshold is exact: one in three is above 0.33, one in eleven above 0.09.
-Source: El Emam, Dankar 2008; El Emam 2013, chapters 16 and 17 (thresholds 0.05, 0.09, 0.2, 0.33).
+Source: El Emam, Dankar 2008; El Emam 2013 (thresholds 0.05, 0.09, 0.2, 0.33).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ position is equal or missing in one of them, and a compatible row counts
 - alpha when it is incomplete (alpha = 1 by default; 0 lets nobody hide behind another's gaps);
 - 1 for a row without any key: it may be anybody, so fk = n.
 Works on pairs of patterns of missing positions, projected on the positions both hold; never on pairs of rows.
-Source: Templ, Kowarik, Meindl 2015, section 3.1; Capobianchi, Polettini, Lucarelli 2001 (weights).
+Source: Templ, Kowarik, Meindl 2015; Capobianchi, Polettini, Lucarelli 2001 (weights).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ is E(1/F | f) = ∫₀¹ s^(f−1)/(1 + z·s) ds with z = Fk/f − 1: closed for
 approximation p/(f − (1 − p)) is used. Between 1 and 2, which only 0 < alpha < 1 brings about, the integral itself
 (a hypergeometric function) is taken: it meets both closed forms at the ends and falls from one to the other.
 Weights that add up to no more than the rows say that the sample is the population: 1/f.
-Source: Benedetti, Franconi 1998; Franconi, Polettini 2004; Templ, Kowarik, Meindl 2015, section 3.2 and 3.5.
+Source: Benedetti, Franconi 1998; Franconi, Polettini 2004; Templ, Kowarik, Meindl 2015.
 """
 
 from __future__ import annotations
