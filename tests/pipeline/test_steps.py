@@ -19,6 +19,7 @@ from celosia.errors import (
     SeedMissing,
     UnknownTechnique,
     UnknownVariable,
+    UnmappedListed,
     WrongParameter,
 )
 from celosia.model import dictionary
@@ -201,3 +202,15 @@ def test_groups_of_two_are_refused_under_atenea():
     with pytest.raises(WrongParameter, match="ATENEA"):
         refuse_small_groups(["ATENEA-2"], [step])
     refuse_small_groups(["minsal"], [step])
+
+
+@pytest.mark.requirement("A25", "Y12")
+def test_values_without_a_counterpart_stop_the_run_and_are_listed_in_private(folder):
+    declare(folder, '[[steps]]\ntechnique = "recode"\ncolumns = ["SEXO"]\nmap = {HOMBRE = "M"}\n')
+    with pytest.raises(UnmappedListed) as refused:
+        make_plan(folder, now=NOW)
+    listed = folder / "private" / "unmapped" / "1.csv"
+    assert str(listed) in str(refused.value)
+    assert "MUJER" not in str(refused.value)
+    assert "MUJER," in listed.read_text("utf-8")
+    assert oct(listed.stat().st_mode & 0o777) == "0o600"

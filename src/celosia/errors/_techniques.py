@@ -111,6 +111,12 @@ class OutsideIntervals(BadInput):
     fields = ("technique", "variable", "rows")
 
 
+class UnmappedListed(BadInput):
+    """Values without a counterpart, left as a private list to be completed."""
+
+    fields = ("technique", "variable", "distinct", "rows", "path")
+
+
 class UnmappedValues(BadInput):
     """Values without a counterpart in a map; which ones are given on request only."""
 

@@ -23,10 +23,12 @@ import pyarrow.parquet as pq
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing, scratch_beside, writing_into
 from celosia.data.numbers import NumberColumn, number_column
 from celosia.data.table import Table
-from celosia.errors import SeedMissing
+from celosia.data.writers import write_csv
+from celosia.errors import SeedMissing, UnmappedListed, UnmappedValues
 from celosia.model.changes import Change
 from celosia.model.parameters import conflict
 from celosia.model.schema import Schema
+from celosia.model.values import MISSING
 from celosia.model.variables import Scale, Treatment, Variable
 from celosia.pipeline._keys import key_for, refuse_pseudonyms, save_codebook
 from celosia.pipeline._open import Opened
@@ -184,7 +186,10 @@ def _performed(
     if used:
         found.table.schema.chosen(used, technique.name)
     given = replace(given_of(found.table, used, technique.lines), names=found.table.names)
-    outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))
+    try:
+        outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))
+    except UnmappedValues as stop:
+        raise _listed(stop, technique, settings, given, at) from None
     change = replace(change, rows=found.table.count_rows(), loss=losses(given, outcome, settings))
     for name, (old, new) in outcome.codebook.items():
         save_codebook(at.folder, f"{at.label}-{name}", old, new)
@@ -193,6 +198,18 @@ def _performed(
     after = replace(found, table=table, variables=_variables_after(found.variables, outcome, settings),
                     person=_renamed(found.person, outcome))  # fmt: skip
     return after, change, _values_that_change(given, outcome)
+
+
+def _listed(
+    stop: UnmappedValues, technique: Technique, settings: Mapping[str, Any], given: Given, at: StepPlace
+) -> UnmappedListed:
+    """The refusal that says where the private list of what to map was left."""
+    values = technique.uncovered(given, settings) if technique.uncovered else []
+    path = private_folder(at.folder / "private" / "unmapped") / f"{at.label.split('-')[0]}.csv"
+    empty = pa.array([MISSING] * len(values), pa.large_string())
+    write_csv([pa.record_batch([pa.array(values, pa.large_string()), empty], ["old", "new"])], ("old", "new"), path)
+    facts = {key: stop.values[key] for key in ("technique", "variable", "distinct", "rows")}
+    return UnmappedListed(**facts, path=str(path))
 
 
 def _values_that_change(given: Given, outcome: Outcome) -> tuple[pa.Array, Any]:

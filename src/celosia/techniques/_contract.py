@@ -73,6 +73,7 @@ class Technique:
     apply: Callable[[Given, Settings, Draws], Outcome]
     random: bool = False
     apart: bool = False  # by value: each of `columns` is treated on its own
+    uncovered: Callable[[Given, Settings], list[str]] | None = None  # values no step can place: private list only
     refuses: tuple[str, ...] = ()  # of no_rows, one_row, all_missing: refused with `techniques.reason.<it>`
     norms: tuple[str, ...] = ()  # requirement ids it answers
 

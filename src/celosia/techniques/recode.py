@@ -81,6 +81,7 @@ TECHNIQUE = Technique(
     },
     uses=columns_of,
     apply=_apply,
+    uncovered=unmapped,
     apart=True,
     norms=("A25", "Y12"),
 )

@@ -148,5 +148,6 @@ TECHNIQUE = Technique(
     },
     uses=_uses,
     apply=_apply,
+    uncovered=unplaced,
     norms=("Y05",),
 )
