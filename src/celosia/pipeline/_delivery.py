@@ -77,6 +77,15 @@ def delivered_files(folder: Place) -> tuple[str, ...] | None:
     return tuple(sorted(found | set(listed)))
 
 
+def delivered_release(folder: Place) -> str | None:
+    """Digest of the manifest whose release a project's delivery holds; None where nothing was delivered."""
+    path = Path(folder) / FOLDER / MANIFEST
+    try:
+        return str(json.loads(path.read_text("utf-8"))["manifest"]) if path.is_file() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DeliveryDamaged(path=str(path.parent), file=MANIFEST) from None
+
+
 def latest_release(project: Path) -> Path:
     """The newest release of a project: by its day, then by its number within the day."""
     found = [path.parent for path in releases_of(project).glob(f"*/{MANIFEST}")]

@@ -20,7 +20,7 @@ from celosia.model.verdict import State
 from celosia.model.verification import Publication, VerifyReport
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
-from celosia.pipeline._delivery import delivered_files
+from celosia.pipeline._delivery import delivered_files, delivered_release
 from celosia.pipeline._in_house import candidate_folder, recorded_digest
 from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import Project, open_project
@@ -59,7 +59,7 @@ def publish(
     dates = {"consultation": _day(consultation), "publication_date": _day(publication_date),
              "update_period": update_period.strip()}  # fmt: skip
     _refuse_other_candidate(project, held)
-    parts = evidence_of(project.folder) | _delivered(project.folder)
+    parts = evidence_of(project.folder) | _delivered(project.folder, held)
     refuse_failing(judge_project(project.folder, "publish", publication=dates, signatures=_valid(held), **parts))
     day = publication_date or now.date()
     entry = Publication(
@@ -133,10 +133,10 @@ def _refuse_other_candidate(project: Project, held: Held) -> None:
         raise CandidateChanged(path=str(data), reason=messages.text("release.reason.other"))
 
 
-def _delivered(folder: Path) -> dict[str, Any]:
-    """The data files of a delivery, each as it was delivered, where there is one."""
+def _delivered(folder: Path, held: Held) -> dict[str, Any]:
+    """The data files of the delivery of this very release, each as it was delivered, where there is one."""
     files = delivered_files(folder)
-    return {} if files is None else {"delivery": files}
+    return {"delivery": files} if files is not None and delivered_release(folder) == held.manifest.digest else {}
 
 
 def _day(given: date | None) -> str:
