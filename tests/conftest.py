@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,12 +42,14 @@ def repository() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _spanish_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def _spanish_first(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     from celosia import messages
 
     for name in ("CELOSIA_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
     messages.use("es")
+    yield
+    messages.use("es")  # what a whole module shares is made before the next test begins
 
 
 @pytest.hookimpl(tryfirst=True)

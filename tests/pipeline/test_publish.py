@@ -97,7 +97,7 @@ def test_the_journal_must_be_the_one_the_release_was_made_from(folder):
     path = folder / "journal.jsonl"
     lines = path.read_text("utf-8").splitlines()
     path.write_text("\n".join(lines[:3]) + "\n", "utf-8")
-    with pytest.raises(JournalBroken):
+    with pytest.raises(ReleaseDamaged):
         publish(folder, "2026-11-15", **DATES, now=NOW)
 
 

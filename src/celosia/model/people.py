@@ -54,5 +54,8 @@ class Approval:
 
 
 def approval_from(document: Mapping[str, Any]) -> Approval:
-    """An approval from its JSON; the caller has checked the format."""
-    return Approval(**{name: document[name] for name in Approval.__slots__ if name in document})
+    """An approval from its JSON; the caller has checked the format. A part of another kind is a TypeError."""
+    stated = {name: document[name] for name in Approval.__slots__ if name in document}
+    if not all(isinstance(value, Mapping if name == "figures" else str) for name, value in stated.items()):
+        raise TypeError
+    return Approval(**stated)

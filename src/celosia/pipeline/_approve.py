@@ -143,7 +143,7 @@ def _annotated_digest(project: Project) -> str:
     from celosia.pipeline._mel import exceptions_of
 
     own, written = dictionary_digest(project), exceptions_of(project)
-    return digest_of({"dictionary": own, "exceptions": _plain(written)}) if written else own
+    return digest_of({"dictionary": own, "source": project.config.source.digest, "exceptions": _plain(written)})
 
 
 def _plan_of(project: Project) -> Any:
@@ -272,14 +272,21 @@ def _refuse_own_work(folder: Path, made: Approval) -> None:
         same = one.key == made.key or same_name(one.name, made.name)
         if one.role == other and same and is_signed(one.signed_part(), one.signature, one.key):
             raise SamePerson(name=made.name)
-    if made.role == "verifier" and any(same_name(name, made.name) for name in _who_ran(folder)):
+    if made.role == "verifier" and any(same_name(name, made.name) for name in who_ran(folder)):
         raise SamePerson(name=made.name)
 
 
-def _who_ran(folder: Path) -> list[str]:
+def who_ran(folder: Path) -> list[str]:
+    """Who executed, as the journal says: ran the plan, or signed as executor."""
     path = folder / "journal.jsonl"
     found = _journal.entries(path) if path.is_file() else []
-    return [str(entry.get("who")) for entry in found if entry.get("what") == "run" and entry.get("who")]
+    return [str(entry["who"]) for entry in found if entry.get("who") and _executed(entry)]
+
+
+def _executed(entry: Mapping[str, Any]) -> bool:
+    facts = entry.get("facts")
+    role = facts.get("role") if isinstance(facts, Mapping) else None
+    return entry.get("what") == "run" or (entry.get("what") in ("approve", "sign") and role == "executor")
 
 
 def _plain(document: Mapping[str, Any]) -> dict[str, Any]:

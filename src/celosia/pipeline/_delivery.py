@@ -73,7 +73,10 @@ def delivered_files(folder: Place) -> tuple[str, ...] | None:
     for name, digest in listed.items():
         if not (home / name).is_file() or _digest(home / name) != digest:
             raise DeliveryDamaged(path=str(home), file=name)
-    found = {path.relative_to(home).as_posix() for path in home.rglob("*") if path.suffix == ".csv"}
+    if set(listed) != set(FILES):
+        raise DeliveryDamaged(path=str(home), file=MANIFEST)
+    others = [path for path in home.rglob("*") if path.is_symlink() or not path.is_dir()]
+    found = {path.relative_to(home).as_posix() for path in others if path.suffix != ".txt" and path != home / MANIFEST}
     return tuple(sorted(found | set(listed)))
 
 

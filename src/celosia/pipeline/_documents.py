@@ -278,7 +278,7 @@ def _plan_and_check(
         check = read_check(folder / "private" / "candidate")
     except NoCandidate:
         return plan, None
-    made = [one["facts"] for one in entries if one["what"] == "run"]
+    made = [one.get("facts") or {} for one in entries if one.get("what") == "run"]
     wanted = {"plan": plan.digest, "candidate": check.digest}
     return plan, check if any(isinstance(facts, dict) and wanted.items() <= facts.items() for facts in made) else None
 
@@ -290,7 +290,7 @@ def _rules(folder: Path, check: CheckReport | None) -> RuleReport | None:
         return None
     try:
         report = rule_report_from(json.loads(path.read_text("utf-8")), str(path))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise BadProjectFile(path=str(path), line="?") from None
     return report if report.digest == check.digest else None
 

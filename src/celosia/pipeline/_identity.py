@@ -122,7 +122,7 @@ def is_signed(document: dict[str, Any], signature: str, key: str) -> bool:
     """Whether the signature is this key's over this document."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), canonical(document))
-    except (ValueError, InvalidSignature):
+    except (ValueError, TypeError, InvalidSignature):
         return False
     return True
 

@@ -33,7 +33,7 @@ from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._plan import ground_for, read_plan
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
-from celosia.pipeline._run import _refuse_stale
+from celosia.pipeline._run import _refuse_stale, order_digest
 from celosia.pipeline._steps import stepped
 from celosia.risk.criteria import criterion_from
 from celosia.solver import domain_of
@@ -104,12 +104,15 @@ def rules_on(found: Judged, at: str, **parts: Any) -> RuleReport:
 def refuse_changed(found: Judged) -> None:
     """Stop where the file is not the one that the last run of this very plan left and judged."""
     path = str(found.data)
-    if recorded_digest(found.candidate) != found.check.digest:
+    if recorded_verdict(found.candidate) != json.loads(json.dumps(found.check.as_dict())):
         raise CandidateChanged(path=path, reason=messages.text("release.reason.file"))
-    runs = [entry["facts"] for entry in _journal.entries(found.project.journal_path) if entry["what"] == "run"]
-    last: Any = runs[-1] if runs else {}
+    entries = _journal.entries(found.project.journal_path)
+    runs = [entry.get("facts") for entry in entries if entry.get("what") == "run"]
+    last: Any = (runs[-1] if runs else None) or {}
     if last.get("candidate") != found.check.digest or last.get("plan") != found.plan.digest:
         raise CandidateChanged(path=path, reason=messages.text("release.reason.plan"))
+    if last.get("order", "") != order_digest(found.candidate):
+        raise CandidateChanged(path=path, reason=messages.text("release.reason.order"))
     if not found.check.holds:
         raise CandidateChanged(path=path, reason=messages.text("release.reason.verdict"))
 
@@ -119,12 +122,18 @@ def candidate_folder(project: Project) -> Path:
     return project.folder / "private" / "candidate"
 
 
+def recorded_verdict(candidate: Path) -> dict[str, Any]:
+    """The verdict that the run left beside the file; empty where it cannot be read."""
+    try:
+        found = json.loads((candidate / "verdict.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def recorded_digest(candidate: Path) -> str:
     """The digest that the run's verdict speaks of; empty where there is none."""
-    try:
-        return str(json.loads((candidate / "verdict.json").read_text("utf-8"))["digest"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+    return str(recorded_verdict(candidate).get("digest", ""))
 
 
 def _judged_again(project: Project, plan: Plan, found: Opened, ground: Ground, report: Progress) -> CheckReport:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
+from celosia.data.files import reading_from
 from celosia.errors import JournalBroken
 from celosia.pipeline._author import author
 
@@ -66,7 +67,8 @@ def entries(path: Path) -> list[dict[str, object]]:
 
 def _lines(path: Path) -> list[str]:
     """The lines of a file; only a line feed ends one, for a reason may hold other separators."""
-    lines = path.read_bytes().decode("utf-8", errors="replace").split("\n")
+    with reading_from(path):
+        lines = path.read_bytes().decode("utf-8", errors="replace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 

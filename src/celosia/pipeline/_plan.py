@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.data.files import replacing
-from celosia.errors import NoFeasiblePlan, NoPlan, UnknownFormat
+from celosia.data.files import reading_from, replacing
+from celosia.errors import BadProjectFile, NoFeasiblePlan, NoPlan, UnknownFormat
 from celosia.model.plan import PLAN_FORMAT, Plan, Policy, digest_of, plan_from
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
@@ -80,12 +80,17 @@ def read_plan(folder: Place) -> Plan:
         form = "?"
     if form != PLAN_FORMAT:
         raise UnknownFormat(path=str(path), found=str(form), expected=PLAN_FORMAT)
-    return plan_from(document)
+    try:
+        return plan_from(document)
+    except (KeyError, TypeError, ValueError):
+        raise BadProjectFile(path=str(path), line="?") from None
 
 
 def dictionary_digest(project: Project) -> str:
     """Digest of the dictionary's bytes."""
-    return "sha256:" + hashlib.sha256(project.dictionary_path.read_bytes()).hexdigest()
+    path = project.dictionary_path
+    with reading_from(path):
+        return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def policy_digest(policy: Policy) -> str:

@@ -49,6 +49,8 @@ class Project:
             content = self.dictionary_path.read_text("utf-8")
         except OSError:
             raise FileMissing(path=str(self.dictionary_path)) from None
+        except UnicodeDecodeError:
+            raise BadProjectFile(path=str(self.dictionary_path), line="?") from None
         return dictionary.load(content, str(self.dictionary_path))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.errors import AlreadyPublished, CandidateChanged, JournalBroken, PeriodUnclear, ReleaseDamaged
+from celosia.errors import AlreadyPublished, CandidateChanged, DeliveryDamaged, PeriodUnclear, ReleaseDamaged
 from celosia.model.people import Approval
 from celosia.model.rules import RuleReport
 from celosia.model.verdict import State
@@ -24,7 +24,7 @@ from celosia.pipeline._delivery import delivered_files, delivered_release
 from celosia.pipeline._in_house import candidate_folder, recorded_digest
 from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import Project, open_project
-from celosia.pipeline._release import add_to_release, evidence_of, refuse_failing
+from celosia.pipeline._release import add_to_release, evidence_of, refuse_failing, refuse_unmade
 from celosia.pipeline._release_folder import PUBLICATION, Held, file_digest, read_release, release_folder
 from celosia.pipeline._rules import failing_text, judge_project
 from celosia.pipeline._run import _refuse_stale
@@ -55,7 +55,7 @@ def publish(
     if held.publication is not None:
         raise AlreadyPublished(path=str(place))
     refuse_unverified(verify_release(place), place)
-    _refuse_foreign(project.journal_path, held)
+    refuse_unmade(project.journal_path, held)
     dates = {"consultation": _day(consultation), "publication_date": _day(publication_date),
              "update_period": update_period.strip()}  # fmt: skip
     _refuse_other_candidate(project, held)
@@ -116,13 +116,6 @@ def _valid(held: Held) -> list[Approval]:
     return [one for one in held.signatures if one is not None]  # verify has refused any that is not right
 
 
-def _refuse_foreign(journal: Path, held: Held) -> None:
-    """The release was made from this very journal: its chain holds and passes through the manifest's line."""
-    lines = len(_journal.entries(journal))
-    if held.manifest.journal not in _journal.digests(journal):
-        raise JournalBroken(path=str(journal), line=lines)
-
-
 def _refuse_other_candidate(project: Project, held: Held) -> None:
     """The rules are judged on the project's candidate: it must be, byte by byte, what the release holds."""
     plan, data = read_plan(project.folder), candidate_folder(project) / "data.csv"
@@ -136,7 +129,12 @@ def _refuse_other_candidate(project: Project, held: Held) -> None:
 def _delivered(folder: Path, held: Held) -> dict[str, Any]:
     """The data files of the delivery of this very release, each as it was delivered, where there is one."""
     files = delivered_files(folder)
-    return {"delivery": files} if files is not None and delivered_release(folder) == held.manifest.digest else {}
+    if files is None or delivered_release(folder) != held.manifest.digest:
+        return {}
+    for name in ("data.csv", "dictionary.csv"):
+        if file_digest(folder / "delivery" / "public" / name) != held.manifest.files.get(name):
+            raise DeliveryDamaged(path=str(folder / "delivery"), file=f"public/{name}")
+    return {"delivery": files}
 
 
 def _day(given: date | None) -> str:

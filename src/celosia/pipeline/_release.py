@@ -31,7 +31,7 @@ from celosia.pipeline._call import Place, moment
 from celosia.pipeline._identity import Identity
 from celosia.pipeline._in_house import Judged, judge_candidate, refuse_changed, rules_on
 from celosia.pipeline._keys import NONE, keys_present, label, refuse_pseudonyms
-from celosia.pipeline._people import read_people
+from celosia.pipeline._people import read_people, same_name
 from celosia.pipeline._progress import Progress
 from celosia.pipeline._project import open_project, read_toml
 from celosia.pipeline._release_files import FORMATS, Published, published_file, write_data, write_dictionary
@@ -163,7 +163,8 @@ def _write_dossier(folder: Path, target: Path, now: datetime) -> None:
     """The public documents alone; the internal ones stay in private/."""
     from celosia.pipeline._documents import write_documents
 
-    write_documents(folder, "public", into=target, now=now)
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)  # the hour is nobody's business
+    write_documents(folder, "public", into=target, now=day)
 
 
 def _manifest(
@@ -192,10 +193,17 @@ def _manifest(
         overrides=_overrides(document.get("overrides", {})),
         people=tuple(person.as_dict() for person in read_people(project.folder) if set(person.roles) != {_OWN}),
         approvals=tuple(one.as_dict() for what in _APPROVED for one in valid_approvals(project.folder, what)),
-        covered={what: digest_for(project.folder, what) for what in ("dictionary", "plan", "candidate")},
+        covered=_covered(project.folder),
         journal=_journal.head(project.journal_path),
         about=_about(project.folder),
     )
+
+
+def _covered(folder: Path) -> dict[str, str]:
+    """What each kind of approval covers now, so that a release alone can tell an approval of something else."""
+    found = {what: digest_for(folder, what) for what in ("dictionary", "plan", "candidate")}
+    residual = [one.digest for one in valid_approvals(folder, "residual")]
+    return found | ({"residual": residual[-1]} if residual else {})
 
 
 def public_policy(plan: Plan, check: CheckReport, scenarios: Sequence[Any], folder: Path) -> dict[str, Any]:
@@ -351,6 +359,7 @@ def sign_release(
     wrong = (*held.changed, *held.added, *held.removed)
     if wrong:
         raise ReleaseDamaged(path=str(folder), reason=", ".join(wrong))
+    refuse_unmade(home.journal_path, held)
     made = signature_over(home.folder, held.manifest.digest, identity, role, note, now)
     _refuse_clash(made, held)
     number = sum(path.name.startswith(f"{role}-") for path in (folder / "signatures").glob("*.json")) + 1
@@ -360,6 +369,14 @@ def sign_release(
     return made
 
 
+def refuse_unmade(journal: Path, held: Held) -> None:
+    """Stop at a folder that `release` never made: the journal of the project must name its very manifest."""
+    made = [one.get("facts") for one in _journal.entries(journal) if one.get("what") == "release"]
+    known = any(isinstance(facts, dict) and facts.get("manifest") == held.manifest.digest for facts in made)
+    if not known or held.manifest.journal not in _journal.digests(journal):
+        raise ReleaseDamaged(path=str(held.folder), reason=messages.text("release.reason.unmade"))
+
+
 def _refuse_clash(made: Approval, held: Held) -> None:
     """Nobody signs twice in one role, and who executed does not verify (M31)."""
     earlier = [one for one in held.signatures if one is not None]
@@ -367,5 +384,5 @@ def _refuse_clash(made: Approval, held: Held) -> None:
         raise AlreadySigned(name=made.name, role=made.role)
     other = {"verifier": "executor", "executor": "verifier"}.get(made.role)
     for one in (*earlier, *held.approvals):
-        if one.role == other and (one.key == made.key or one.name.casefold() == made.name.casefold()):
+        if one.role == other and (one.key == made.key or same_name(one.name, made.name)):
             raise SamePerson(name=made.name)

@@ -87,7 +87,10 @@ def read_publication(folder: Path) -> Publication | None:
         document = json.loads(path.read_text("utf-8"))
         if document["format"] != PUBLICATION_FORMAT:
             raise KeyError
-        return Publication(**{name: str(document[name]) for name in Publication.__slots__})
+        made = Publication(**{name: str(document[name]) for name in Publication.__slots__})
+        if made.as_dict() != document:
+            raise KeyError  # nothing may hide in it
+        return made
     except (ValueError, KeyError, TypeError):
         raise ReleaseDamaged(path=str(folder), reason=PUBLICATION) from None
 
@@ -101,6 +104,7 @@ def _manifest(folder: Path) -> Manifest:
         document: Any = json.loads(text)
         manifest = manifest_from(document, str(path))
         [approval_from(one) for one in manifest.approvals]
+        _refuse_odd(manifest)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ReleaseDamaged(path=str(folder), reason=MANIFEST) from None
     except UnknownFormat:
@@ -108,6 +112,14 @@ def _manifest(folder: Path) -> Manifest:
     if manifest_text(manifest) != text:
         raise ReleaseDamaged(path=str(folder), reason=messages.text("release.spelling"))
     return manifest
+
+
+def _refuse_odd(manifest: Manifest) -> None:
+    """The parts that are walked before anything is judged must at least be of their kind."""
+    if not all(isinstance(part, Mapping) for part in (manifest.files, manifest.covered, manifest.policy)):
+        raise TypeError
+    if not all(isinstance(one, Mapping) and isinstance(one.get("roles"), list) for one in manifest.people):
+        raise TypeError
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -25,6 +25,7 @@ from celosia.pipeline._project import Project, read_toml
 from celosia.pipeline._rule_figures import FileFigures, published_figures
 from celosia.pipeline._scenarios import _scenario
 
+_COUNTS = ("rows", "classes", "suppressed_rows")  # of a verdict; every one is always known
 _APPROVED = ("dictionary", "plan", "residual", "candidate")
 
 
@@ -42,6 +43,7 @@ class RuleContext:
     keys: tuple[str, ...] | None = None  # steps with a key or codebook still kept
     approvals: Mapping[str, Sequence[Approval]] | None = None  # what -> the valid ones
     people: tuple[Person, ...] | None = None
+    ran: tuple[str, ...] = ()  # names that the journal has for executing
     claims: Claims | None = None
     closing: Mapping[str, bool] | None = None  # property checked -> preserved
     contrast: Mapping[str, bool] | None = None  # variable -> equal in both bases
@@ -107,6 +109,7 @@ def context_of(project: Project, plan: Plan, check: CheckReport, candidate: Path
         keys=keys_present(project.folder),
         approvals=_approvals(project.folder),
         people=_people(project.folder),
+        ran=_ran(project.folder),
         claims=read_claims(project.folder),
     )
 
@@ -115,11 +118,14 @@ def read_check(candidate: Path) -> CheckReport:
     """The verdict beside a candidate."""
     path = candidate / "verdict.json"
     try:
-        document = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        document = {}
-    if document.get("format") != VERDICT_FORMAT:
-        raise NoCandidate(path=str(candidate))
+        return _check_from(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise NoCandidate(path=str(candidate)) from None
+
+
+def _check_from(document: Any) -> CheckReport:
+    if document["format"] != VERDICT_FORMAT or not all(isinstance(document[name], int) for name in _COUNTS):
+        raise KeyError
     verdicts = tuple(Verdict(**{**one, "state": State(one["state"])}) for one in document["verdicts"])
     values = {name: document[name] for name in CheckReport.__slots__ if name != "verdicts"}
     return CheckReport(**values, verdicts=verdicts)
@@ -139,6 +145,12 @@ def _approvals(folder: Path) -> dict[str, tuple[Approval, ...]]:
     from celosia.pipeline._approve import valid_approvals
 
     return {what: valid_approvals(folder, what) for what in _APPROVED}
+
+
+def _ran(folder: Path) -> tuple[str, ...]:
+    from celosia.pipeline._approve import who_ran
+
+    return tuple(who_ran(folder))
 
 
 def _people(folder: Path) -> tuple[Person, ...]:

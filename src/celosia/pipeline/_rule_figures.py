@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia import messages
 from celosia.data.engines import open_engine
 from celosia.data.readers import ingest
 from celosia.data.suggest import suggest
 from celosia.data.table import Table
+from celosia.errors import CandidateChanged
 from celosia.model.plan import Plan
 from celosia.model.scenarios import THRESHOLD, Scenario
 from celosia.model.values import is_masked
@@ -69,13 +71,21 @@ def published_figures(
     names = read.names
     try:
         if order is not None:
-            copy, names = with_persons(copy, order, scratch / "rules-persons.parquet"), (*names, PERSON)
+            copy, names = _beside_persons(copy, order, scratch / "rules-persons.parquet"), (*names, PERSON)
         with contextlib.closing(open_engine(None, scratch)) as engine:
             table = Table(engine, engine.parquet(copy), names)
             return _measured(table, read.names, read.source.rows, plan, published, scenarios)
     finally:
         for spare in ("rules.parquet", "rules-persons.parquet"):
             (scratch / spare).unlink(missing_ok=True)
+
+
+def _beside_persons(copy: Path, order: Path, target: Path) -> Path:
+    """The copy with its persons; an order that is cut short or of another length is not this candidate's."""
+    try:
+        return with_persons(copy, order, target)
+    except (ValueError, LookupError):  # pyarrow's own error for a damaged file is a ValueError
+        raise CandidateChanged(path=str(order), reason=messages.text("release.reason.order")) from None
 
 
 def _measured(

@@ -18,6 +18,7 @@ from celosia.model.rules import RuleReport, RuleResult
 from celosia.model.variables import MelLabel, Role, Scale, Treatment, Variable
 from celosia.model.verdict import State, Verdict
 from celosia.pipeline._call import Place
+from celosia.pipeline._people import same_name
 from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import open_project, read_toml
 from celosia.pipeline._rule_context import RuleContext, context_of, origins, read_check
@@ -339,21 +340,24 @@ def _second_person(context: RuleContext, asked: Asked) -> Found:
     executors += [(one.key, one.name) for one in signed]
     if not executors:
         return None
-    own = {key for key, _ in executors} | {name.casefold() for _, name in executors}
+    own = {key for key, _ in executors} | {name.casefold() for name in (*(n for _, n in executors), *context.ran)}
     verified = [one for one in context.approvals.get("candidate", ()) if one.role == "verifier"]
     names = [one.name for one in verified if not {one.key, one.name.casefold()} & own]
     return bool(names), {"names": names}
 
 
 def _signatures(context: RuleContext, asked: Asked) -> Found:
-    """One signature per role, and no two roles by the same hand."""
+    """One signature per role, and who executed is not who verified; one key never signs under two names."""
     if context.signatures is None:
         return None
     by_role = {one.role: one for one in context.signatures}
     missing = [role for role in asked["roles"] if role not in by_role]
     executor, verifier = by_role.get("executor"), by_role.get("verifier")
-    if executor and verifier and (executor.key == verifier.key or executor.name == verifier.name):
+    if executor and verifier and (executor.key == verifier.key or same_name(executor.name, verifier.name)):
         missing.append("verifier")
+    names = {(one.key, one.name) for one in context.signatures}
+    if len({key for key, _ in names}) < len(names):
+        missing.append("head")
     return not missing, {"missing": missing}
 
 

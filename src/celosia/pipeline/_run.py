@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -70,7 +71,8 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
                 _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
                 raise CandidateFails(failing=failing_text(rules))
             _put_in_place(scratch / "candidate", folder / "private" / "candidate")
-    facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows}
+    facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows,
+             "order": order_digest(folder / "private" / "candidate")}  # fmt: skip
     _journal.append(project.journal_path, "run", now, facts)
     return Ran(folder / "private" / "candidate" / "data.csv", plan, check, rules)
 
@@ -85,6 +87,15 @@ def _rules_judged(project: Project, plan: Plan, check: CheckReport, candidate: P
         text = json.dumps(report.as_dict(), ensure_ascii=False, indent=2)
         (candidate / "rules.json").write_text(text + "\n", "utf-8")
     return report
+
+
+def order_digest(candidate: Path) -> str:
+    """Digest of the private order of persons beside a candidate; empty where rows are counted."""
+    path = candidate / "order.parquet"
+    if not path.is_file():
+        return ""
+    with path.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 
 def _refuse_stale(project: Project, plan: Plan) -> None:

@@ -178,7 +178,7 @@ def _plan(facts: Facts, protocol: Protocol) -> Found:
 def _run(facts: Facts, protocol: Protocol) -> Found:
     if not facts.candidate:
         return facts.faults.get("candidate") or messages.text("status.reason.no_candidate"), _type(facts, "run")
-    made = [entry["facts"] for entry in facts.journal if entry.get("what") == "run"]
+    made = [entry.get("facts") or {} for entry in facts.journal if entry.get("what") == "run"]
     plans = [str(one.get("plan")) for one in made if one.get("candidate") == facts.candidate]
     if facts.plan is None or facts.plan.digest not in plans:
         return _blocked(facts, "run", "other_plan")

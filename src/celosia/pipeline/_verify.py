@@ -6,6 +6,7 @@ could answer is shown as attested by those who signed it. What could not be meas
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -19,18 +20,20 @@ from celosia import messages
 from celosia.data.files import SPILL, own_folder
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
-from celosia.model.people import Approval
+from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan, policy_from
 from celosia.model.protocols import Needs, Rule
 from celosia.model.releases import Manifest
 from celosia.model.rules import RuleReport, RuleResult, rule_report_from
 from celosia.model.scenarios import Scenario
-from celosia.model.variables import Variable
+from celosia.model.variables import Role, Variable
 from celosia.model.verdict import CheckReport, State, Verdict
 from celosia.model.verification import Finding, VerifyReport
 from celosia.pipeline._call import Place
 from celosia.pipeline._check import check_file
 from celosia.pipeline._identity import is_signed
+from celosia.pipeline._open import opened
+from celosia.pipeline._people import same_name
 from celosia.pipeline._release_files import published_file
 from celosia.pipeline._release_folder import Held, read_release
 from celosia.pipeline._rule_context import RuleContext
@@ -42,6 +45,10 @@ from celosia.tuples import Tuples
 
 _PERSONAL = ("k", "l", "risk_index", "residual_risk")  # counted in persons where the house knows them
 _NEEDS_MORE = ("k_map",)  # the population table stays in the house
+_KNOWN = re.compile(r"data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv|dossier/[a-z_-]+\.(html|pdf|docx|svg|png)")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+# What reading an odd manifest raises: parts that are absent, of another kind, or no number. Nothing of it holds.
+_ODD = (CelosiaError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _ELSEWHERE = "…"  # stands for all values that the file shows nowhere
 
 
@@ -53,7 +60,8 @@ def verify_release(release: Place, trusted: Collection[str] = ()) -> VerifyRepor
     variables, described = _dictionary(held)
     check = _measured(held)
     rules, asked = _rules(held, check, variables, valid)
-    findings = [_files(held), described, asked, signed, _approvals(held), _figures(manifest, check)]
+    findings = [_files(held), _other_formats(held), described, asked, signed, _approvals(held)]
+    findings.append(_figures(manifest, check))
     if trusted:
         unknown = tuple(one.name for one in valid if one.key not in trusted)
         findings.append(Finding("trust", _state(bool(valid) and not unknown), unknown))
@@ -75,9 +83,34 @@ def _state(holds: bool) -> State:
 
 
 def _files(held: Held) -> Finding:
-    parts = (("changed", held.changed), ("added", held.added), ("removed", held.removed))
+    strange = tuple(name for name in held.manifest.files if not _KNOWN.fullmatch(name))
+    unread = tuple(name for name, digest in held.manifest.files.items() if not _DIGEST.fullmatch(str(digest)))
+    parts = (("changed", (*held.changed, *unread)), ("added", (*held.added, *strange)), ("removed", held.removed))
     wrong = tuple(messages.text(f"release.{key}", file=name) for key, names in parts for name in names)
     return Finding("files", _state(not wrong), wrong)
+
+
+def _other_formats(held: Held) -> Finding:
+    """Every other data file holds the very table of data.csv: the same columns and combinations, as often."""
+    wrong = []
+    try:
+        with published_file(held.folder / "data.csv") as published:
+            expected = published.table.tuples(published.table.names)
+        for name in sorted(n for n in held.manifest.files if n.startswith("data.") and n != "data.csv"):
+            with opened(held.folder / name, described=False) as found:
+                same = set(found.table.names) == set(expected.names)
+                wrong += [] if same and _same_table(found.table.tuples(expected.names), expected) else [name]
+    except CelosiaError:
+        return Finding("formats", State.NOT_MEASURABLE)
+    return Finding("formats", _state(not wrong), tuple(wrong))
+
+
+def _same_table(one: Tuples, other: Tuples) -> bool:
+    return (
+        one.vocabularies == other.vocabularies
+        and bool(np.array_equal(one.codes, other.codes))
+        and bool(np.array_equal(one.rows, other.rows))
+    )
 
 
 def _dictionary(held: Held) -> tuple[tuple[Variable, ...], Finding]:
@@ -88,7 +121,20 @@ def _dictionary(held: Held) -> tuple[tuple[Variable, ...], Finding]:
     except (OSError, ValueError, CelosiaError):
         return (), Finding("dictionary", State.NOT_MEASURABLE)
     different = set(held.manifest.published) ^ {variable.name for variable in variables}
+    try:
+        different |= _other_roles(held.manifest.policy, variables)
+    except _ODD:
+        return variables, Finding("dictionary", State.NOT_MEASURABLE)
     return variables, Finding("dictionary", _state(not different), tuple(sorted(different)))
+
+
+def _other_roles(policy: Mapping[str, Any], variables: Sequence[Variable]) -> set[str]:
+    """Columns whose role in the public dictionary is not the one they were judged in."""
+    links = set(policy.get("links", ()))
+    found: set[str] = set()
+    for role, key in ((Role.QUASI, "quasi"), (Role.SENSITIVE, "sensitive")):
+        found |= ({v.name for v in variables if v.role == role} - links) ^ set(policy.get(key, ()))
+    return found
 
 
 # --- people ---------------------------------------------------------------------------------------
@@ -111,8 +157,9 @@ def _covers_release(one: Approval, manifest: Manifest) -> bool:
 
 def _rightly_signed(one: Approval, manifest: Manifest) -> bool:
     """Signed by the key it names, which the manifest gives to that person in that role."""
-    known = [person for person in manifest.people if person.get("key") == one.key and person.get("name") == one.name]
-    held = any(one.role in person.get("roles", ()) for person in known)
+    known = [p for p in manifest.people if p.get("key") == one.key or same_name(str(p.get("name")), one.name)]
+    alone = len(known) == 1 and known[0].get("key") == one.key  # one key under two names is nobody's
+    held = alone and one.role in known[0].get("roles", ())
     return held and is_signed(one.signed_part(), one.signature, one.key)
 
 
@@ -129,7 +176,7 @@ def _approvals(held: Held) -> Finding:
     digests = {**manifest.covered, "candidate": manifest.files.get("data.csv")}
     wrong = [
         one for one in held.approvals
-        if not _rightly_signed(one, manifest) or one.digest != digests.get(one.what, one.digest)
+        if not _rightly_signed(one, manifest) or one.digest != digests.get(one.what)
     ]  # fmt: skip
     return Finding("approvals", _state(not wrong), tuple(f"{one.what} · {one.name}" for one in wrong))
 
@@ -196,7 +243,7 @@ def _measured(held: Held) -> CheckReport | None:
     """The published data measured again; None where they cannot even be read under their policy."""
     try:
         return measured_again(held.folder / "data.csv", held.manifest, plan_of_manifest(held.manifest))
-    except (CelosiaError, KeyError, TypeError, ValueError):
+    except _ODD:
         return None
 
 
@@ -220,6 +267,14 @@ def _figures(manifest: Manifest, check: CheckReport | None) -> Finding:
     """What the manifest says of the file is what the file says of itself; k in persons is never above k in rows."""
     if check is None:
         return Finding("figures", State.NOT_MEASURABLE)
+    try:
+        wrong = _wrong_figures(manifest, check)
+    except _ODD:
+        return Finding("figures", State.NOT_MEASURABLE)
+    return Finding("figures", _state(not wrong), tuple(wrong))
+
+
+def _wrong_figures(manifest: Manifest, check: CheckReport) -> list[str]:
     wrong = [] if check.rows == manifest.rows else ["rows"]
     if manifest.policy["suppressed"] == "keep" and check.suppressed_rows != manifest.suppressed_rows:
         wrong.append("suppressed_rows")
@@ -227,7 +282,7 @@ def _figures(manifest: Manifest, check: CheckReport | None) -> Finding:
         told = one["measured"].get("k") if "unit" in one["measured"] else None
         if told is not None and check.k is not None and not _agrees(told, one["measured"]["unit"], check.k):
             wrong.append(f"{one['protocol']} · {one['rule']}")
-    return Finding("figures", _state(not wrong), tuple(wrong))
+    return wrong
 
 
 def _agrees(told: int, unit: str, rows: int) -> bool:
@@ -245,13 +300,18 @@ def _rules(
     try:
         told = rule_report_from({"format": "celosia/rules/1", "digest": "", "results": manifest.rules})
         rules = combined(manifest.protocols, _overrides(manifest))
-    except (CelosiaError, KeyError, TypeError, ValueError):
+        return _rules_again(held, told, rules, _context(held, check, variables, signatures))
+    except _ODD:
         return (), Finding("rules", State.NOT_MEASURABLE)
+
+
+def _rules_again(
+    held: Held, told: RuleReport, rules: Sequence[Rule], context: RuleContext
+) -> tuple[tuple[RuleResult, ...], Finding]:
     due = [rule for rule in rules if MEASURES[rule.measure].since <= Stage.RELEASE]
     wrong = _differing(due, told)
-    context = _context(held, check, variables, signatures)
-    again = judge_rules(context, [rule for rule in due if rule.needs is Needs.FILE], "release")
-    results = [_answered(one, again, rules, manifest) for one in told.results]
+    again = judge_rules(context, [rule for rule in due if rule.needs in (Needs.FILE, Needs.PEOPLE)], "release")
+    results = [_answered(one, again, rules, held.manifest) for one in told.results]
     signing = [rule for rule in rules if rule.measure == "signatures"]
     return (*results, *judge_rules(context, signing, "publish").results), Finding("rules", _state(not wrong), wrong)
 
@@ -288,7 +348,21 @@ def _context(
             figures = published_figures(held.folder / "data.csv", plan, variables, scenarios, None, scratch)
         finally:
             _remove(scratch)
-    return RuleContext(published=variables, plan=plan, check=check, figures=figures, signatures=signatures)
+    return RuleContext(
+        published=variables, plan=plan, check=check, figures=figures, signatures=signatures,
+        people=tuple(Person(str(p["name"]), tuple(p["roles"]), str(p["key"])) for p in held.manifest.people),
+        approvals=_covering(held),
+    )  # fmt: skip
+
+
+def _covering(held: Held) -> dict[str, list[Approval]]:
+    """The approvals of the manifest that are right and cover what is here, by what they cover."""
+    digests = {**held.manifest.covered, "candidate": held.manifest.files.get("data.csv")}
+    found: dict[str, list[Approval]] = {}
+    for one in held.approvals:
+        if _rightly_signed(one, held.manifest) and one.digest == digests.get(one.what):
+            found.setdefault(one.what, []).append(one)
+    return found
 
 
 def _answered(told: RuleResult, again: RuleReport, rules: Sequence[Rule], manifest: Manifest) -> RuleResult:
