@@ -1,10 +1,11 @@
-"""The pictures of the guides: pages of the documents that the three examples make, `python -m examples.pictures`.
+"""The pictures of the guides: pages of the documents that the examples make, `python -m examples.pictures`.
 
 Walks each example in a temporary folder and renders the pages with the same layout as the PDF, in both languages.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from examples.mel import walk as mel
 from examples.minsal import make_data as minsal_data
 from examples.minsal import walk as minsal
 from examples.walker import Edit, Step, walk
+from examples.yapo import make_data as yapo_data
+from examples.yapo import walk as yapo
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PIXELS_PER_INCH = 80.0
@@ -37,6 +40,22 @@ def main() -> None:
             for language in ("es", "en"):
                 for number, picture in enumerate(_pages(Path(folder) / project, document, language)[:pages], start=1):
                     _keep(DOCS / language / "pictures" / f"{name}-{number}.png", picture)
+
+
+    _catalogue()
+
+
+def _catalogue() -> None:
+    """The first page of the catalogue of the statistics."""
+    from celosia.dossier import catalogue_document, to_png
+    from celosia.model.stats_reports import catalogue_from
+
+    with tempfile.TemporaryDirectory() as folder:
+        _walked(yapo.STEPS, yapo_data.make_data, Path(folder))
+        held = catalogue_from(json.loads((Path(folder) / yapo.PROJECT / "catalogue.json").read_text("utf-8")))
+    for language in ("es", "en"):
+        picture = to_png(catalogue_document(held, language), datetime.now(UTC), PIXELS_PER_INCH)[0]
+        _keep(DOCS / language / "pictures" / "yapo-catalogue-1.png", picture)
 
 
 def _walked(steps: Sequence[Step], make_data: Edit, folder: Path) -> None:

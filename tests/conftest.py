@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.servers import icu_url, postgres_url, spark_engine, under_ci
+
+__all__ = ["icu_url", "postgres_url", "spark_engine", "under_ci"]  # fixtures that every folder of tests shares
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
 
 # Tests that need one of these run in one worker each, so that the whole suite starts one server of a kind.
 ONE_WORKER = ("spark", "postgres")
-
-
-def under_ci() -> bool:
-    """Whether a skip must count as a failure."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
 # Compiling a kernel on its first call takes seconds, so an example has no deadline; under CI the examples are

@@ -18,7 +18,7 @@ from examples.walker import Answer, walk
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
-NORMS, LANGUAGES = ("minsal", "atenea", "mel"), ("es", "en")
+NORMS, LANGUAGES = ("minsal", "atenea", "mel", "yapo"), ("es", "en")
 _ASKED = re.compile(r"@@ (?P<words>.*?)(?: #(?P<place>-?\d+))?")
 _BORDER = ("┏", "┡", "├", "└")
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import celosia.treatments as treatments
     from celosia.pipeline import (
         apply_steps,
+        cross_table,
         evaluate,
         geography_rule,
         init,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "apply_steps": "celosia.pipeline",
+    "cross_table": "celosia.pipeline",
     "evaluate": "celosia.pipeline",
     "geography_rule": "celosia.pipeline",
     "init": "celosia.pipeline",
@@ -44,6 +46,7 @@ _HOMES = {
 
 __all__ = [
     "apply_steps",
+    "cross_table",
     "evaluate",
     "geography_rule",
     "init",

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dossier": EVERYONE,
     "pipeline": EVERYONE | WALK,
     "treatments": {"pipeline"},
-    "stats": EVERYONE | {"pipeline", "tables", "data"},
+    "stats": EVERYONE | {"pipeline", "tables", "data", "hierarchy", "techniques.grid"},
     "cli": EVERYONE | {"pipeline", "stats", "protocols", "dossier"},
     "web": EVERYONE | {"pipeline", "stats", "protocols", "dossier"},
     "": EVERYONE | WALK | {"pipeline", "stats", "treatments"},  # the public names

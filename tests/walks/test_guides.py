@@ -48,7 +48,7 @@ def test_the_commands_of_a_guide_are_those_of_the_walk_in_the_same_order(
     walked = commands(steps_of(norm))
     shown = [undated(line) for line in typed(page_of(repository, norm, language))]
     places = iter(walked)
-    assert len(shown) > 15
+    assert len(shown) > (8 if norm == "yapo" else 15)  # the statistics have no keys and signatures
     assert [line for line in shown if line not in places] == []  # `in` moves the iterator on: order counts
     assert set(walked) - set(shown) <= {f"celosia status {_project(norm)}"}
 

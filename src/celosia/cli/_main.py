@@ -35,8 +35,10 @@ from celosia.cli import (
     _release,
     _request,
     _risk,
+    _stats,
     _status,
     _suggest,
+    _table,
 )
 from celosia.cli._shell import LocalGroup, language_option, usage_sentence
 from celosia.errors import CelosiaError, InternalFault, WrongUse
@@ -50,6 +52,7 @@ VERBS = (
     _profile.command,
     _measure.command,
     _risk.command,
+    _table.command,
     _hierarchy.command,
     _plan.plan_command,
     _explain.command,
@@ -70,6 +73,7 @@ VERBS = (
     _document.command,
     _deliver.command,
     _destroy_key.command,
+    _stats.command,
     _protocol.command,
     _demo.command,
 )

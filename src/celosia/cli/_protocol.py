@@ -60,8 +60,8 @@ def show(protocol: str, as_json: bool) -> None:
     _show_documents(found)
 
 
-def show_rules(report: RuleReport) -> None:
-    """The verdict on a candidate, rule by rule: section, asked, measured, holds; then what was overridden and why."""
+def show_rules(report: RuleReport, title: str = "") -> None:
+    """The verdict, rule by rule: section, asked, measured, holds; then what was overridden and why."""
     from celosia.protocols import asked_text, measured_text
 
     rows = [
@@ -75,7 +75,7 @@ def show_rules(report: RuleReport) -> None:
         for one in report.results
     ]
     header = _header("rule", "section", "asked", "measured", "state")
-    print_table(messages.text("protocols.verdict_title"), header, rows)
+    print_table(title or messages.text("protocols.verdict_title"), header, rows)
     for one in report.results:
         if one.overridden:
             say(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -51,6 +52,11 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])  # Text: a cell is never read as markup
     Console(width=width, highlight=False).print(table)
+
+
+def page_width() -> int:
+    """How many characters fit side by side."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
 
 
 @contextlib.contextmanager

@@ -64,6 +64,7 @@ from celosia.dossier._reports import (
     internal_report,
     public_report,
 )
+from celosia.dossier._stats import action_table, audience_word, catalogue_document, rule_text
 from celosia.dossier._technique import Done, done_by, done_sentences
 
 __all__ = [
@@ -89,9 +90,12 @@ __all__ = [
     "Signatures",
     "Signer",
     "Table",
+    "action_table",
     "anexo_i",
     "annotated_document",
     "annotated_rows",
+    "audience_word",
+    "catalogue_document",
     "class_size_svg",
     "contrast_document",
     "correlation_change_svg",
@@ -121,6 +125,7 @@ __all__ = [
     "result_text",
     "risk_document",
     "risk_utility_svg",
+    "rule_text",
     "scenario_risk_svg",
     "table_of",
     "techniques_document",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from celosia.pipeline._hierarchy_files import export_hierarchy, import_hierarchy, uncovered_values, view_hierarchy
     from celosia.pipeline._identity import default_identity, load_identity, new_identity, public_card, read_card
     from celosia.pipeline._in_house import check_in_house
+    from celosia.pipeline._intruder import intrude
+    from celosia.pipeline._intruder_pages import save_intruder, save_worksheet
     from celosia.pipeline._keys import Destroyed, destroy_keys, import_codebook, keys_present
     from celosia.pipeline._measure import measure_table
     from celosia.pipeline._mel import annotated_dictionary, contrast_report, contrast_results, residual_figures
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._prepare import Initiated, init
     from celosia.pipeline._profile import profile_table, save_profile
     from celosia.pipeline._progress import kernels_ready, ready_kernels
-    from celosia.pipeline._project import Project, open_project
+    from celosia.pipeline._project import Project, open_project, read_toml
     from celosia.pipeline._publish import publish
     from celosia.pipeline._recheck import compare_sources, recheck
     from celosia.pipeline._release import Released, make_release, sign_release
@@ -52,13 +54,24 @@ if TYPE_CHECKING:
     )
     from celosia.pipeline._run import Ran, run_plan
     from celosia.pipeline._scenarios import ScenarioRequest
+    from celosia.pipeline._statistics import (
+        catalogue_page,
+        journal_append,
+        journal_entries,
+        judge_statistics,
+        statistics_rules,
+    )
     from celosia.pipeline._status import status
     from celosia.pipeline._step_text import read_steps, step_from
+    from celosia.pipeline._table import TableRequest, cross_table, cross_table_of
     from celosia.pipeline._treatments import proposed_treatments
     from celosia.pipeline._verbs import measure, profile, suggest
     from celosia.pipeline._verify import verify_release
 
 _HOMES = {
+    "TableRequest": "celosia.pipeline._table",
+    "cross_table": "celosia.pipeline._table",
+    "cross_table_of": "celosia.pipeline._table",
     "Delivered": "celosia.pipeline._delivery",
     "deliver": "celosia.pipeline._delivery",
     "delivered_files": "celosia.pipeline._delivery",
@@ -75,6 +88,11 @@ _HOMES = {
     "read_people": "celosia.pipeline._people",
     "default_identity": "celosia.pipeline._identity",
     "public_card": "celosia.pipeline._identity",
+    "catalogue_page": "celosia.pipeline._statistics",
+    "journal_append": "celosia.pipeline._statistics",
+    "journal_entries": "celosia.pipeline._statistics",
+    "judge_statistics": "celosia.pipeline._statistics",
+    "statistics_rules": "celosia.pipeline._statistics",
     "status": "celosia.pipeline._status",
     "closing_evaluation": "celosia.pipeline._closing",
     "closing_results": "celosia.pipeline._closing",
@@ -94,6 +112,9 @@ _HOMES = {
     "sign_release": "celosia.pipeline._release",
     "publish": "celosia.pipeline._publish",
     "check_in_house": "celosia.pipeline._in_house",
+    "intrude": "celosia.pipeline._intruder",
+    "save_intruder": "celosia.pipeline._intruder_pages",
+    "save_worksheet": "celosia.pipeline._intruder_pages",
     "verify_release": "celosia.pipeline._verify",
     "recheck": "celosia.pipeline._recheck",
     "compare_sources": "celosia.pipeline._recheck",
@@ -131,6 +152,7 @@ _HOMES = {
     "profile_table": "celosia.pipeline._profile",
     "read_plan": "celosia.pipeline._plan",
     "ready_kernels": "celosia.pipeline._progress",
+    "read_toml": "celosia.pipeline._project",
     "run_plan": "celosia.pipeline._run",
     "save_evaluation": "celosia.pipeline._evaluate_files",
     "save_profile": "celosia.pipeline._profile",
@@ -170,11 +192,13 @@ __all__ = [
     "Ran",
     "Released",
     "ScenarioRequest",
+    "TableRequest",
     "Treated",
     "add_person",
     "annotated_dictionary",
     "apply_steps",
     "approve",
+    "catalogue_page",
     "check_dictionary",
     "check_in_house",
     "closing_evaluation",
@@ -182,6 +206,8 @@ __all__ = [
     "compare_sources",
     "contrast_report",
     "contrast_results",
+    "cross_table",
+    "cross_table_of",
     "default_identity",
     "deliver",
     "delivered_files",
@@ -201,6 +227,10 @@ __all__ = [
     "import_dictionary",
     "import_hierarchy",
     "init",
+    "intrude",
+    "journal_append",
+    "journal_entries",
+    "judge_statistics",
     "kernels_ready",
     "keys_present",
     "load_identity",
@@ -229,13 +259,16 @@ __all__ = [
     "read_plan",
     "read_request",
     "read_steps",
+    "read_toml",
     "ready_kernels",
     "recheck",
     "request_questions",
     "residual_figures",
     "run_plan",
     "save_evaluation",
+    "save_intruder",
     "save_profile",
+    "save_worksheet",
     "scenario_risk",
     "scenario_risk_table",
     "sign_release",
@@ -243,6 +276,7 @@ __all__ = [
     "special_uniques",
     "special_uniques_of",
     "state_purpose",
+    "statistics_rules",
     "status",
     "step_from",
     "suggest",

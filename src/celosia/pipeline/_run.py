@@ -60,7 +60,7 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
     with opened(folder) as source, stepped(project, source, report=report) as after:
         found = after.found
         ground = ground_for(project, found, **plan.asked)
-        solution = _solved_again(project, after, ground, plan, report)
+        solution = solved_again(project, after, ground, plan, report)
         with scratch_beside(folder / "private" / "candidate") as scratch:
             check = _written_and_checked(found, ground, plan, solution, private_folder(scratch / "candidate"), report)
             if not check.holds:
@@ -105,7 +105,7 @@ def _refuse_stale(project: Project, plan: Plan) -> None:
         raise PlanStale(what=messages.text("plan.stale_dictionary"))
 
 
-def _solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, report: Progress) -> Solution:
+def solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, report: Progress) -> Solution:
     """The plan's own solution, found again from plan and source; any line that differs stops the run."""
     if digest_of(ground.policy.as_dict()) != digest_of(plan.policy):
         raise PlanStale(what=messages.text("plan.stale_policy"))
@@ -118,19 +118,7 @@ def _solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, 
 def _written_and_checked(
     found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, report: Progress
 ) -> CheckReport:
-    dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
-    if dropped is not None and dropped.all():
-        raise NothingLeft()
-    tuples, width = solution.tuples, len(solution.published.names)
-    codes = [*solution.published.codes.T, *tuples.codes[:, width:].T]  # link columns pass as they are …
-    vocabularies = [*solution.published.vocabularies, *tuples.vocabularies[width:]]
-    masks = {name: mask for name, mask in solution.masks.items() if name in plan.published}
-    table = found.table.recode(tuples, codes, vocabularies, masks, dropped)
-    for name, leader in sensitive_leaders(plan, ground.policy):
-        table = table.mask_along(name, leader)  # also where the value came masked from the source
-    if links := tuples.names[width:]:
-        table = renumbered(table, plan.published, links)  # … and are numbered by what is published of each household
-    order = _write(table, plan.published, found.person, target)
+    order = _write(as_published(found.table, ground, plan, solution), plan.published, found.person, target)
     if told := stage(report, "check"):
         told(0.5)
     rows = ground.quasi.n_rows
@@ -141,6 +129,23 @@ def _written_and_checked(
     with writing_into(target):
         (target / "verdict.json").write_text(json.dumps(check.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     return check
+
+
+def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution) -> Table:
+    """The table with what the plan publishes in place of the original; columns it does not name stay."""
+    dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
+    if dropped is not None and dropped.all():
+        raise NothingLeft()
+    tuples, width = solution.tuples, len(solution.published.names)
+    codes = [*solution.published.codes.T, *tuples.codes[:, width:].T]  # link columns pass as they are …
+    vocabularies = [*solution.published.vocabularies, *tuples.vocabularies[width:]]
+    masks = {name: mask for name, mask in solution.masks.items() if name in plan.published}
+    table = table.recode(tuples, codes, vocabularies, masks, dropped)
+    for name, leader in sensitive_leaders(plan, ground.policy):
+        table = table.mask_along(name, leader)  # also where the value came masked from the source
+    if links := tuples.names[width:]:
+        table = renumbered(table, plan.published, links)  # … and are numbered by what is published of each household
+    return table
 
 
 def _write(table: Table, published: tuple[str, ...], person: str | None, target: Path) -> Path | None:

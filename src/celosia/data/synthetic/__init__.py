@@ -10,6 +10,7 @@ from __future__ import annotations
 from celosia.data.synthetic._discharges import discharge_batches, discharges, write_discharges
 from celosia.data.synthetic._events import events
 from celosia.data.synthetic._files import write_raw_csv
+from celosia.data.synthetic._personal import personal_database
 from celosia.data.synthetic._surveys import education_requests, survey
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "discharges",
     "education_requests",
     "events",
+    "personal_database",
     "survey",
     "write_discharges",
     "write_raw_csv",

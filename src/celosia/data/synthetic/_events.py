@@ -29,7 +29,7 @@ _STREAM = 4
 _TIMES = Weighted([0, 40, 22, 13, 8, 5, 4, 3, 2, 2, 1])
 _GENDERS = Words(["female", "male", "other", ""], [520, 455, 10, 15])
 # City, weight, and ten-thousandths of a degree south and west of its centre.
-_CITIES = (
+_PLACES = (
     ("Asunción", 300, 252637, 575759), ("San Lorenzo", 130, 253400, 575100), ("Luque", 120, 252700, 574900),
     ("Capiatá", 110, 253560, 574450), ("Ciudad del Este", 130, 255100, 546110), ("Lambaré", 70, 253460, 576060),
     ("Encarnación", 60, 273300, 558660), ("Pedro Juan Caballero", 40, 225470, 557330),
@@ -37,8 +37,8 @@ _CITIES = (
     ("Coronel Oviedo", 25, 254470, 564400), ("Pilar", 10, 268580, 583000),
     ("Filadelfia", 6, 223500, 600330), ("Bahía Negra", 1, 202200, 581700),
 )  # fmt: skip
-_CITY = Words([c[0] for c in _CITIES], [c[1] for c in _CITIES])
-_SOUTH, _WEST = np.array([c[2] for c in _CITIES]), np.array([c[3] for c in _CITIES])
+CITIES = Words([c[0] for c in _PLACES], [c[1] for c in _PLACES])
+SOUTH, WEST = np.array([c[2] for c in _PLACES]), np.array([c[3] for c in _PLACES])
 _EVENTS = Words(["login", "job_search", "job_application", "payment", "course_enrolment", "profile_update"])
 _PAYING = [_EVENTS.words.index(name) for name in ("payment", "course_enrolment")]
 _INSTITUTIONS = Words(
@@ -62,16 +62,16 @@ def _chunk(seed: int, chunk: int, year: int) -> pa.RecordBatch:
     rng, count = generator(seed, _STREAM, chunk), CHUNK_ROWS
     user = np.repeat(np.arange(count), _TIMES.draw(rng, count))[:count][nearly_shuffled(rng, count)]
     days, kind = days_of(year), _EVENTS.draw(rng, count)
-    city = _CITY.draw(rng, count)[user]
+    city = CITIES.draw(rng, count)[user]
     born = days[0] - 16 * 365 - (rng.random(count) * rng.random(count) * 55 * 365).astype(np.int64)
     paid = where(np.isin(kind, _PAYING), _amounts(rng, count), "")
     columns = {
         "user_id": joined("u", padded(chunk * CHUNK_ROWS + user, 9)),
         "birth_date": date_texts(born[user]),
         "gender": _GENDERS.at(_GENDERS.draw(rng, count)[user]),
-        "city": _CITY.at(city),
-        "lat": _degrees(_SOUTH[city] + below(rng, 600, count)[user] - 300),
-        "lng": _degrees(_WEST[city] + below(rng, 600, count)[user] - 300),
+        "city": CITIES.at(city),
+        "lat": _degrees(SOUTH[city] + below(rng, 600, count)[user] - 300),
+        "lng": _degrees(WEST[city] + below(rng, 600, count)[user] - 300),
         "created_at": _instants(rng, days[below(rng, len(days), count)]),
         "event_type": _EVENTS.at(kind),
         "amount": where(chance(rng, 0.01, count), "", paid),

@@ -1,0 +1,345 @@
+"""Identifiers in disguise: an unsalted hash of a short id space is undone by counting through the space.
+
+Knows how digests and encodings look, and how the identity numbers, telephones and dates of the region are written.
+Ignores where the column comes from. With n different digests in a column and S possible numbers, one of every S/n
+numbers tried at random is a hit: a thousand hashed RUN fall within some ten thousand guesses. So numbers are tried
+in a seeded order, spread over every space, and the budget is a number of guesses, not of seconds: the same seed gives
+the same answer. No value, digest or number found is in the result: only which space, which algorithm, how many hits.
+Source: WP29 opinion 05/2014, section 4 (hash functions); AEPD, "Introduction to the hash function" (2019).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import poisson
+
+from celosia.model.attacks import Finding
+
+Ordinals = NDArray[np.int64]
+Writer = Callable[[Ordinals], list[str]]
+
+GUESSES = 20_000_000
+_CHUNK = 4_096  # numbers of one space tried before the next space has its turn
+_ENOUGH = 3  # values of another column whose digests must be there
+_ERROR = 1e-6  # chance that hits by accident pass for an answer
+_SAMPLE = 200  # values that decide how a column looks
+_MOSTLY = 0.9  # share of them that must agree
+_SHORTEST = 8  # hexadecimal digits below which anything is hit by chance
+
+_DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "sha3_512")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_BASE64 = re.compile(r"[0-9A-Za-z+/_-]+={0,2}")
+_IDENTIFIER = re.compile(r"\+?[0-9][0-9 .-]{4,14}[0-9kK]")
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Numbers that identify people somewhere, and the ways they are written."""
+
+    name: str
+    first: int
+    size: int
+    writers: tuple[Writer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Digest:
+    """One way to make the text of the column from the text of an identifier."""
+
+    algorithm: str
+    make: Callable[[bytes], str]
+
+
+def check_digits(numbers: Ordinals) -> list[str]:
+    """The verifying digits of Chilean RUN (modulo 11)."""
+    total, factor, rest = np.zeros_like(numbers), 2, numbers.copy()
+    while rest.any():
+        total += rest % 10 * factor
+        rest //= 10
+        factor = 2 if factor == 7 else factor + 1
+    return ["0123456789K"[digit] for digit in (-total % 11).tolist()]
+
+
+def _written(pattern: str) -> Writer:
+    """Numbers through a format."""
+    return lambda numbers: [pattern % number for number in numbers.tolist()]
+
+
+def _run(pattern: str) -> Writer:
+    """Numbers with their verifying digit."""
+    return lambda numbers: [pattern % pair for pair in zip(numbers.tolist(), check_digits(numbers), strict=True)]
+
+
+def _dotted(numbers: Ordinals) -> list[str]:
+    return [f"{number:,}".replace(",", ".") for number in numbers.tolist()]
+
+
+def _dotted_run(numbers: Ordinals) -> list[str]:
+    return [f"{body}-{digit}" for body, digit in zip(_dotted(numbers), check_digits(numbers), strict=True)]
+
+
+def _birth(pattern: str) -> Writer:
+    """Days since 1905 as dates."""
+    return lambda days: [(date(1905, 1, 1) + timedelta(days=day)).strftime(pattern) for day in days.tolist()]
+
+
+_MOBILE_CO = (300, 301, 302, 303, 304, 305, 310, 311, 312, 313, 314, 315, 316, 317, 318, 319, 320, 321, 322, 323, 350)
+
+
+def _colombian(prefix: str) -> Writer:
+    """Mobile numbers of Colombia by block of ten million."""
+    block = 10_000_000
+    return lambda numbers: [f"{prefix}{_MOBILE_CO[n // block]}{n % block:07d}" for n in numbers.tolist()]
+
+
+SPACES = (
+    Space("birth_date", 0, 44_500, (_birth("%Y-%m-%d"), _birth("%Y%m%d"), _birth("%d/%m/%Y"), _birth("%d-%m-%Y"))),
+    Space("sequence", 1, 2_000_000, (_written("%d"),)),
+    Space("run", 1_000_000, 27_000_000, (_run("%d-%s"), _run("%d%s"), _written("%d"), _dotted_run, _run("%08d-%s"),
+                                         _run("%09d-%s"), _run("%08d%s"))),
+    Space("cedula_py", 100_000, 9_000_000, (_written("%d"), _dotted)),
+    Space("dni_pe", 1_000_000, 89_000_000, (_written("%08d"),)),
+    Space("cedula_co", 1_000_000, 99_000_000, (_written("%d"), _dotted)),
+    Space("nuip_co", 1_000_000_000, 250_000_000, (_written("%d"), _dotted)),
+    Space("phone_cl_pe", 900_000_000, 100_000_000, (_written("%d"), _written("+56%d"), _written("56%d"),
+                                                    _written("+51%d"), _written("51%d"))),
+    Space("phone_co", 0, 10_000_000 * len(_MOBILE_CO), (_colombian(""), _colombian("+57"))),
+    Space("phone_py", 961_000_000, 39_000_000, (_written("0%d"), _written("+595%d"))),
+)  # fmt: skip
+
+
+def disguised_identifier(
+    name: str,
+    values: Sequence[str],
+    rows: NDArray[np.integer],
+    seed: int,
+    *,
+    others: Iterable[tuple[str, Sequence[str]]] = (),
+    guesses: int = GUESSES,
+) -> Finding | None:
+    """What a column of digests or encodings gives away; None where nothing was undone within the guesses.
+
+    `values` are the distinct values of the column and `rows` how often each occurs; `others` are the distinct values
+    of the other published columns, which may be what was hashed.
+    """
+    encoded = _encoded(name, values, rows)
+    if encoded is not None:
+        return encoded
+    digests = _digests_of(values)
+    if not digests:
+        return None
+    length = _usual_length(_sample(values))
+    known = {_canonical(value) for value in values if len(value) == length}
+    return _hash_of_column(name, known, rows, digests, others) or _hash_of_space(
+        name, known, rows, digests, seed, guesses
+    )
+
+
+def looks_hashed(values: Sequence[str]) -> bool:
+    """Whether nearly all values look like digests of one length."""
+    return bool(_digests_of(values))
+
+
+def _encoded(name: str, values: Sequence[str], rows: NDArray[np.integer]) -> Finding | None:
+    """Base64 or hexadecimal text of an identifier: it needs no guess, only reading."""
+    shown = _sample(values)
+    for encoding, decode in (("base64", _from_base64), ("hex", _from_hex)):
+        if shown and sum(_IDENTIFIER.fullmatch(decode(value)) is not None for value in shown) >= _MOSTLY * len(shown):
+            return Finding(kind="encoded_identifier", columns=(name,), cells=int(rows.sum()), persons=int(rows.sum()),
+                           severity="high", remedy=name, detail={"encoding": encoding})  # fmt: skip
+    return None
+
+
+def _from_base64(value: str) -> str:
+    if len(value) < 8 or value.isdigit() or not _BASE64.fullmatch(value):
+        return ""
+    try:
+        return base64.b64decode(value + "=" * (-len(value) % 4)).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def _from_hex(value: str) -> str:
+    if len(value) < 12 or not _HEX.fullmatch(value):
+        return ""
+    try:
+        return bytes.fromhex(value).decode("ascii")
+    except (ValueError, UnicodeDecodeError):
+        return ""
+
+
+def _sample(values: Sequence[str]) -> list[str]:
+    """Values spread over the column, without masked and missing ones."""
+    real = [value for value in values if value.strip("* ")]
+    return real[:: max(1, len(real) // _SAMPLE)][:_SAMPLE]
+
+
+def _digests_of(values: Sequence[str]) -> tuple[_Digest, ...]:
+    """The ways in which a column of this look may have been made; none when it does not look like digests."""
+    shown = _sample(values)
+    length = _usual_length(shown)
+    alike = [value for value in shown if len(value) == length]
+    if len(shown) < _ENOUGH or len(alike) < _MOSTLY * len(shown):
+        return ()
+    if length >= _SHORTEST and all(_HEX.fullmatch(value) for value in alike) and _has_letters(alike):
+        return _hex_digests(length)
+    if length >= 22 and all(_BASE64.fullmatch(value) for value in alike):
+        return tuple(_base64_digests(length))
+    return ()
+
+
+def _usual_length(values: Sequence[str]) -> int:
+    return Counter(len(value) for value in values).most_common(1)[0][0] if values else 0
+
+
+def _has_letters(values: Sequence[str]) -> bool:
+    """Digits alone are numbers; eight random hexadecimal digits hold a letter in 98 % of the cases."""
+    return sum(not value.isdigit() for value in values) >= 0.75 * len(values)
+
+
+def _hex_digests(length: int) -> tuple[_Digest, ...]:
+    """Whole digests of the length, or else the beginnings of longer ones."""
+    found = []
+    for algorithm in _DIGESTS:
+        full = hashlib.new(algorithm).digest_size * 2
+        if full == length:
+            found.append(_Digest(algorithm, _hexdigest(algorithm, slice(None))))
+        elif full > length and algorithm in ("md5", "sha1", "sha256", "sha512"):
+            found.append(_Digest(algorithm, _hexdigest(algorithm, slice(length))))
+    if length == 8:
+        found.append(_Digest("crc32", lambda text: f"{zlib.crc32(text):08x}"))
+    whole = [digest for digest in found if _size(digest.algorithm) * 2 == length]
+    return tuple(whole or found)
+
+
+def _size(algorithm: str) -> int:
+    return 4 if algorithm == "crc32" else hashlib.new(algorithm).digest_size
+
+
+def _hexdigest(algorithm: str, part: slice) -> Callable[[bytes], str]:
+    make = getattr(hashlib, algorithm)
+    return lambda text: make(text).hexdigest()[part]
+
+
+def _base64_digests(length: int) -> Iterator[_Digest]:
+    for algorithm in _DIGESTS:
+        size = hashlib.new(algorithm).digest_size
+        if length in (4 * -(-size // 3), -(-size * 4 // 3)):
+            yield _Digest(algorithm, _base64digest(algorithm))
+
+
+def _base64digest(algorithm: str) -> Callable[[bytes], str]:
+    make = getattr(hashlib, algorithm)
+    return lambda text: _canonical(base64.b64encode(make(text).digest()).decode("ascii"))
+
+
+def _canonical(value: str) -> str:
+    """One spelling of a digest: small hexadecimal letters, plain unpadded base64."""
+    if _HEX.fullmatch(value):
+        return value.lower()
+    return value.rstrip("=").replace("-", "+").replace("_", "/")
+
+
+def _hash_of_column(
+    name: str,
+    known: set[str],
+    rows: NDArray[np.integer],
+    digests: Sequence[_Digest],
+    others: Iterable[tuple[str, Sequence[str]]],
+) -> Finding | None:
+    """A digest of another published column adds nothing but a key to look people up by."""
+    for other, values in others:
+        for digest in digests:
+            hits = sum(digest.make(value.encode()) in known for value in _sample(values))
+            if other != name and hits >= _ENOUGH:
+                return _finding("hash_of_column", (name, other), rows, {"algorithm": digest.algorithm, "hits": hits})
+    return None
+
+
+def _hash_of_space(
+    name: str, known: set[str], rows: NDArray[np.integer], digests: Sequence[_Digest], seed: int, guesses: int
+) -> Finding | None:
+    """Try numbers of every space until one way of writing and hashing has enough hits."""
+    hits: Counter[tuple[str, int, int]] = Counter()
+    needed = _needed(guesses * len(known) / 2.0 ** (4 * min(len(value) for value in known)))
+    spent = 0
+    for space, ordinals in _turns(seed, len(known)):
+        for way in _hits(space, ordinals, digests, known):
+            hits[way] += 1
+            if hits[way] >= needed:
+                return _finding("hashed_identifier", (name,), rows, {
+                    "space": space.name, "algorithm": digests[way[2]].algorithm, "guesses": spent, "size": space.size
+                })  # fmt: skip
+        spent += len(ordinals) * len(space.writers) * len(digests)
+        if spent >= guesses:
+            return None
+    return None
+
+
+def _needed(by_chance: float) -> int:
+    """Hits that chance alone would not give: the tail of a Poisson count below the error we accept."""
+    return int(poisson.isf(_ERROR, by_chance)) + 1
+
+
+def _hits(
+    space: Space, ordinals: Ordinals, digests: Sequence[_Digest], known: set[str]
+) -> Iterator[tuple[str, int, int]]:
+    """Each hit as (space, way of writing, way of hashing)."""
+    for writer, write in enumerate(space.writers):
+        texts = [text.encode() for text in write(ordinals)]
+        for digest, made in enumerate(digests):
+            yield from ((space.name, writer, digest) for text in texts if made.make(text) in known)
+
+
+def _turns(seed: int, digests: int) -> Iterator[tuple[Space, Ordinals]]:
+    """Chunks of numbers, always of the space where the next guess is likeliest to hit.
+
+    After t guesses in a space of S the chance of the next one is n/S · exp(-n·t/S): small spaces are ended early,
+    and one that has answered nothing for long waits for the others.
+    """
+    generator = np.random.Generator(np.random.Philox(seed))
+    strides = [(_coprime(generator, space.size), int(generator.integers(space.size))) for space in SPACES]
+    tried = [0] * len(SPACES)
+    while True:
+        open_spaces = [index for index, space in enumerate(SPACES) if tried[index] < space.size]
+        if not open_spaces:
+            return
+        turn = max(open_spaces, key=lambda index: _chance(digests / SPACES[index].size, tried[index]))
+        space, (stride, offset) = SPACES[turn], strides[turn]
+        positions = np.arange(tried[turn], min(tried[turn] + _CHUNK, space.size), dtype=np.int64)
+        tried[turn] += len(positions)
+        yield space, space.first + (positions * stride + offset) % space.size
+
+
+def _chance(per_guess: float, tried: int) -> float:
+    """Logarithm of the chance that the next guess hits."""
+    return math.log(per_guess) - per_guess * tried
+
+
+def _coprime(generator: np.random.Generator, size: int) -> int:
+    """A stride that visits every number of the space once before it repeats."""
+    while True:
+        stride = int(generator.integers(size // 3, size))
+        if np.gcd(stride, size) == 1:
+            return stride
+
+
+def _finding(
+    kind: str, columns: tuple[str, ...], rows: NDArray[np.integer], detail: dict[str, int | float | str]
+) -> Finding:
+    total = int(rows.sum())
+    return Finding(
+        kind=kind, columns=columns, cells=total, persons=total, severity="high", remedy=columns[0], detail=detail
+    )

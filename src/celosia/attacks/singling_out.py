@@ -1,0 +1,198 @@
+"""Singling out: predicates read off the release that exactly one person of the original satisfies.
+
+Knows published labels, what they cover, and the original that judges. Ignores sensitive values and files.
+- A predicate is the label of a released record in a few columns, the fewest in which nobody else has the same
+  (columns are added one at a time, the most isolating first). It holds for whoever has a value under each label.
+- It succeeds when one person, and no other, of the original satisfies it.
+- The control makes predicates of people who are not in the release, in the same manner: of people held out, published
+  as the release publishes their values; in a full register of invented people, each column of the release dealt out
+  at random. Both are chosen alike, so that where the release tells nothing about the original both succeed equally
+  often. What the margins alone give away, like the only person with a label, is no excess.
+Source: WP29 opinion 05/2014, section 2.2.1; Cohen, Nissim 2020 (predicates that isolate, against a baseline).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from celosia.attacks._estimates import Trials, estimate, unmeasured
+from celosia.attacks._scene import (
+    Codes,
+    Column,
+    Flags,
+    Records,
+    Scene,
+    a_few,
+    class_of,
+    index_of,
+    lone_records,
+    one_record_each,
+    people_in,
+    stops_most,
+)
+from celosia.model.attacks import Control, Estimate, Risk
+
+_NAME = "isolating_combination"
+_RISK: Risk = "singling_out"
+_OPEN = -1
+_ENOUGH = 100_000  # records that choose the columns; all of them are then judged by those columns
+
+
+def singling_out(
+    scene: Scene, rng: np.random.Generator, *, attempts: int = 2_000, most_columns: int = 4
+) -> Estimate:  # fmt: skip
+    """How often a combination that is alone in the release is one person's alone in the original."""
+    control = Control.MARGINS if scene.held_out is None else Control.HELD_OUT
+    if not len(scene.released) or not len(scene.original) or not scene.columns:
+        return unmeasured(_NAME, _RISK, "empty_release", control=control, variables=scene.names)
+    covers = [_covering_everything(column) for column in scene.columns]
+    strangers = _invented(scene.released, rng) if scene.held_out is None else _published(scene, covers, rng)
+    pool = _together(scene.released, strangers, apart=scene.held_out is None)
+    chain = _most_isolating(pool, most_columns, rng)
+    queries, mine = _predicates(pool, chain, len(scene.released), rng)
+    hopeful = _hopeful(queries, covers, scene.released)
+    ours, theirs = np.flatnonzero(mine & hopeful), np.flatnonzero(~mine & hopeful)
+    tried, baseline = _judged(scene, covers, queries, [a_few(places, attempts, rng) for places in (ours, theirs)])
+    names = tuple(scene.names[place] for place in chain[-1])
+    return estimate(
+        _NAME, _RISK, tried, control=control, baseline=baseline, reach=len(ours), variables=names,
+        remedy=_remedy(scene.released, chain[-1], names), reason=None if len(ours) else "nobody_alone",
+        detail={"columns": len(names), "alone": len(ours), "outsiders_alone": len(theirs)},
+    )  # fmt: skip
+
+
+def _covering_everything(column: Column) -> sparse.csr_array:
+    """The labels of a column, and after them each value that no label covers, as a label of its own."""
+    covered = np.asarray(column.covers.sum(axis=0)).reshape(-1) > 0
+    if covered.all():
+        return column.covers
+    alone = sparse.csr_array(sparse.eye_array(column.covers.shape[1], dtype=np.bool_))[np.flatnonzero(~covered)]
+    return sparse.csr_array(sparse.vstack([column.covers, alone]))
+
+
+def _invented(released: Records, rng: np.random.Generator) -> Records:
+    """As many people who do not exist: each column of the release dealt out at random, apart from the others."""
+    return Records(np.stack([rng.permutation(column) for column in released.codes.T], axis=1), released.owners)
+
+
+def _published(scene: Scene, covers: Sequence[sparse.csr_array], rng: np.random.Generator) -> Records:
+    """People held out, under labels that the release gives to such values."""
+    assert scene.held_out is not None
+    labels = [
+        _labels_drawn(table, scene.released.codes[:, c], scene.original.codes[:, c], scene.held_out.codes[:, c], rng)
+        for c, table in enumerate(covers)
+    ]
+    return Records(np.stack(labels, axis=1), scene.held_out.persons)
+
+
+def _labels_drawn(
+    covers: sparse.csr_array, released: Codes, original: Codes, values: Codes, rng: np.random.Generator
+) -> Codes:
+    """A label over each value, as often as the release uses it for the originals that it covers."""
+    used = np.bincount(released, minlength=covers.shape[0]).astype(np.float64)
+    behind = covers.astype(np.float64) @ np.bincount(original, minlength=covers.shape[1]).astype(np.float64)
+    chance = (used + 1e-9) / np.maximum(behind, 1.0)  # a label never used is drawn only where there is no other
+    over = sparse.csr_array(covers.T)
+    weight = np.cumsum(np.append(0.0, chance[over.indices]))
+    low, high = weight[over.indptr[values]], weight[over.indptr[values + 1]]
+    place = np.searchsorted(weight, low + rng.random(len(values)) * (high - low), side="right") - 1
+    return over.indices[np.clip(place, over.indptr[values], over.indptr[values + 1] - 1)].astype(np.int64)
+
+
+def _together(released: Records, strangers: Records, *, apart: bool) -> Records:
+    """Released records and then strangers, no person in both; a last column keeps the two apart when they must be.
+
+    Invented people repeat every rare label of the release, so each of the two is judged among its own; they are as
+    many, so that both are judged alike. People held out may be few: all are judged together.
+    """
+    _, ours = np.unique(released.owners, return_inverse=True)
+    _, theirs = np.unique(strangers.owners, return_inverse=True)
+    owners = np.concatenate([ours, theirs + ours.max(initial=-1) + 1]).astype(np.int64)
+    side = np.repeat([0, int(apart)], [len(released), len(strangers)])
+    return Records(np.column_stack([np.concatenate([released.codes, strangers.codes]), side]), owners)
+
+
+def _most_isolating(pool: Records, most: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Growing combinations of columns: each adds the column that leaves most people alone, then most classes."""
+    seen = pool.at(a_few(np.arange(len(pool)), _ENOUGH, rng))
+    side = pool.codes.shape[1] - 1
+    chain: list[tuple[int, ...]] = [()]
+    for _ in range(min(most, side)):
+        grown = [(*chain[-1], c) for c in range(side) if c not in chain[-1]]
+        chain.append(max(grown, key=lambda columns: _isolation(seen, (*columns, side))))
+    return chain[1:]
+
+
+def _isolation(pool: Records, columns: Sequence[int]) -> tuple[int, int]:
+    """People alone in a combination of columns, and classes."""
+    classes, label = class_of(pool.codes[:, list(columns)])
+    return int((people_in(label, pool.owners, classes) == 1).sum()), classes
+
+
+def _predicates(
+    pool: Records, chain: Sequence[tuple[int, ...]], released: int, rng: np.random.Generator
+) -> tuple[Codes, Flags]:
+    """One predicate for each person who is alone in some combination of the chain, with the fewest columns; and
+    whether the release holds that person."""
+    queries, mine = [], []
+    side = pool.codes.shape[1] - 1
+    waiting = np.ones(len(pool), bool)
+    for columns in chain:
+        alone = np.flatnonzero(waiting & lone_records(pool.codes[:, [*columns, side]], pool.owners))
+        chosen = alone[one_record_each(pool.owners[alone], rng)]
+        made = np.full((len(chosen), side), _OPEN, np.int64)
+        made[:, list(columns)] = pool.codes[chosen][:, list(columns)]
+        queries.append(made)
+        mine.append(chosen < released)
+        waiting &= ~np.isin(pool.owners, pool.owners[chosen])
+    return np.concatenate(queries), np.concatenate(mine)
+
+
+def _hopeful(queries: Codes, covers: Sequence[sparse.csr_array], released: Records) -> Flags:
+    """Predicates that at most one person is expected to satisfy, columns taken apart; all, when there is none.
+
+    Only where labels overlap: local recoding makes combinations that are alone because of how they are masked, and
+    those isolate nobody. Where labels are apart, whoever is alone in the release is alone.
+    """
+    if not any(_overlap(table, released.codes[:, c]) for c, table in enumerate(covers)):
+        return np.ones(len(queries), np.bool_)
+    expected = np.full(len(queries), float(len(np.unique(released.owners))))
+    for c, table in enumerate(covers):
+        share = np.append(_label_shares(table, released.codes[:, c]), 1.0)  # the last for an open column
+        expected *= share[queries[:, c]]
+    found = expected <= 1
+    return found if found.any() else ~found
+
+
+def _overlap(covers: sparse.csr_array, released: Codes) -> bool:
+    """Whether a value is under two labels that the release uses."""
+    return bool((covers[np.unique(released)].astype(np.int64).sum(axis=0) > 1).any())
+
+
+def _label_shares(covers: sparse.csr_array, released: Codes) -> NDArray[np.float64]:
+    """Share of the released records expected under each label, values under a label being equally likely."""
+    used = np.bincount(released, minlength=covers.shape[0])
+    width = np.maximum(np.diff(covers.indptr), 1)
+    by_value = covers.astype(np.float64).T @ (used / width)
+    return np.asarray(covers.astype(np.float64) @ by_value / len(released), np.float64)
+
+
+def _judged(
+    scene: Scene, covers: Sequence[sparse.csr_array], queries: Codes, groups: Sequence[Codes]
+) -> list[Trials]:  # fmt: skip
+    """How many predicates of each group one person of the original satisfies, and no other."""
+    from celosia.kernels.queries import people_of
+
+    index = index_of(scene.original.codes, covers)
+    owners = scene.original.owners.astype(np.int64)
+    return [Trials(len(group), int((people_of(index, queries[group], owners) >= 0).sum())) for group in groups]
+
+
+def _remedy(released: Records, columns: Sequence[int], names: Sequence[str]) -> str | None:
+    """The column of the combination without which fewest people are alone in the release."""
+    left = [[c for c in columns if c != column] for column in columns]
+    return stops_most([_isolation(released, rest)[0] for rest in left], names)

@@ -1,0 +1,92 @@
+"""Traces of the source: sequence numbers, free text, and cells written unlike the rest of their column.
+
+Knows labels and how often they occur. Ignores what they mean. A trace discloses nobody by itself; it lets records be
+followed into another file (a sequence number), may name people (free text) or tells which rows came by another way
+(three decimals among whole numbers, blanks at the end, zeros in front of some codes only).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from celosia.attacks._view import View
+from celosia.model.attacks import Finding
+
+_NEARLY_ALL = 0.95
+_MINORITY = 0.2  # a way of writing this rare is a trace
+_SENTENCE = re.compile(r"\S+(?:\s+\S+){3,}")
+
+
+def traces(view: View) -> tuple[Finding, ...]:
+    """Every trace in the published columns."""
+    found: list[Finding] = []
+    for place, name in enumerate(view.names):
+        found += _sequence(view, place, name)
+        found += _free_text(view, place, name)
+        found += _formats(view, place, name)
+    return tuple(found)
+
+
+def _sequence(view: View, place: int, name: str) -> Iterator[Finding]:
+    """Whole numbers, nearly one per row, nearly without gaps."""
+    counts = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
+    numbers = np.array([int(v) for v, n in zip(view.labels[place], counts, strict=True) if n and _whole(v)], np.int64)
+    if len(numbers) < max(_NEARLY_ALL * view.rows, 10):
+        return
+    spread = int(numbers.max() - numbers.min()) + 1
+    if len(numbers) >= spread / 4:
+        rows = view.telling[place]
+        yield Finding(kind="sequence_number", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
+                      severity="medium", remedy=name)  # fmt: skip
+
+
+def _whole(label: str) -> bool:
+    return label.isdecimal() and len(label) < 16
+
+
+def _free_text(view: View, place: int, name: str) -> Iterator[Finding]:
+    """Sentences that hardly repeat: somebody wrote them, and may have written names."""
+    counts = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
+    written = np.array([_SENTENCE.fullmatch(label) is not None for label in view.labels[place]], np.bool_)
+    sentences, different = int(counts[written].sum()), int((counts[written] > 0).sum())
+    if sentences >= 3 and sentences > view.rows / 100 and different > sentences / 2:
+        rows = written[view.codes[:, place]]
+        yield Finding(kind="free_text", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
+                      severity="high", remedy=name)  # fmt: skip
+
+
+def _formats(view: View, place: int, name: str) -> Iterator[Finding]:
+    """Cells whose way of writing is rare in a column that has one usual way."""
+    labels = view.labels[place]
+    counts = np.bincount(view.codes[:, place], minlength=len(labels))
+    ways = [_way(label) for label in labels]
+    total: Counter[str] = Counter()
+    for way, count in zip(ways, counts.tolist(), strict=True):
+        total[way] += count
+    total.pop("", None)
+    if not total:
+        return
+    usual, often = total.most_common(1)[0]
+    rare = [way for way, count in total.items() if 0 < count <= _MINORITY * often and way[0] == usual[0]]
+    rows = np.array([way in rare for way in ways], np.bool_)[view.codes[:, place]]
+    if rows.any():
+        yield Finding(kind="format_trace", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
+                      severity="low", remedy=name, detail={"formats": len(rare) + 1})  # fmt: skip
+
+
+def _way(label: str) -> str:
+    """How a cell is written, as its kind and the marks of the hand; empty where it says nothing."""
+    text = label.strip()
+    if not text or "*" in text:
+        return ""
+    blanks = "b" if text != label else ""
+    number = re.fullmatch(r"[+-]?(\d+)(?:[.,](\d+))?", text)
+    if number is not None:
+        zeros = "z" if len(number[1]) > 1 and number[1][0] == "0" else ""
+        return f"n{len(number[2] or '')}{zeros}{blanks}"
+    letters = "u" if text.isupper() else "l" if text.islower() else "m"
+    return f"t{letters}{blanks}"

@@ -1,0 +1,282 @@
+"""Undoing masks: a cell that was masked and that the rest of the file still tells.
+
+Knows the published labels. Ignores how they were made. Every attack guesses a cell from the other rows where it is
+visible: by the rows that share another column (region from comuna, a household's value from another member), by a
+number that goes along with it (age from birth year, within one), by its neighbours in the order of the file or of a
+sequence number. It is judged on visible cells as if each were masked (leave one out) and, where the original is known,
+on the masked ones themselves. The control is the best guess from the column alone, so that a column where nearly
+everybody has one value is not called a disclosure.
+Source: MINSAL, Anexo II (REGION masked beside a visible COMUNA); functional dependencies after Wong et al. (2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom
+
+from celosia.attacks._estimates import Trials, estimate
+from celosia.attacks._leaders import Leader, leaders, pairs
+from celosia.attacks._view import Codes, Flags, View
+from celosia.model.attacks import Control, Estimate, Finding
+
+SURE = 0.95  # share of right guesses from which a mask counts as undone
+_LUCK = 1e-3  # chance that some group agrees by accident
+_PAIRS = 30
+_FEW_LABELS = 2  # a number with fewer different values is a category
+
+
+@dataclass(frozen=True, slots=True)
+class _Guesses:
+    """What an attack says of every row of one column; -1 where it says nothing."""
+
+    visible: Codes  # guesses made without looking at the row itself
+    masked: Codes
+    sure: Flags  # masked rows whose guess is as good as certain
+
+
+def unmask(view: View, truth: Codes | None = None) -> tuple[Estimate, ...]:
+    """The best attack on each column with masked cells that does better than guessing from the column alone.
+
+    `truth` holds the original codes in the view's own labels (-1 where the label is not published), for judging.
+    """
+    found = []
+    for target, name in enumerate(view.names):
+        if view.masked[target].any() and view.telling[target].any():
+            tried = [_judged(view, target, name, *attack, truth) for attack in _attacks(view, target)]
+            working = [attempt for attempt in tried if attempt is not None and attempt.works and attempt.persons]
+            found += sorted(working, key=lambda one: (-one.persons, len(one.variables), one.variables))[:1]
+    return tuple(found)
+
+
+def _attacks(view: View, target: int) -> Iterator[tuple[str, tuple[str, ...], _Guesses]]:
+    for leader in leaders(view, target):
+        yield "dependency", leader.columns, _by_group(view, target, leader)
+    for leader in pairs(view, target, _PAIRS):
+        yield "dependency", leader.columns, _by_group(view, target, leader)
+    yield "row_order", (), _by_neighbours(view, target, np.arange(view.rows))
+    for name, order in _sequences(view, target):
+        yield "sequence", (name,), _by_neighbours(view, target, order)
+
+
+def _judged(
+    view: View,
+    target: int,
+    name: str,
+    attack: str,
+    columns: tuple[str, ...],
+    guesses: _Guesses,
+    truth: Codes | None,
+) -> Estimate | None:
+    """One attack as an estimate; None where it undoes no mask."""
+    if not guesses.sure.any():
+        return None
+    own, seen = view.codes[:, target], view.telling[target]
+    usual = np.bincount(own[seen]).argmax()
+    if truth is None:
+        judged, right, column = guesses.visible >= 0, guesses.visible == own, own[seen]
+    else:
+        judged, right, column = guesses.sure, guesses.masked == truth[:, target], truth[view.masked[target], target]
+    tried = Trials(int(judged.sum()), int((judged & right).sum()))
+    baseline = Trials(len(column), int((column == usual).sum()))
+    found = estimate(
+        attack,
+        "unmasking",
+        tried,
+        control=Control.MARGINS,
+        baseline=baseline,
+        reach=view.people(guesses.sure),
+        variables=(name, *columns),
+        remedy=columns[0] if columns else None,
+        detail={"cells": int(guesses.sure.sum()), "masked": int(view.masked[target].sum())},
+    )
+    return found if found.rate is not None and found.rate >= SURE else None
+
+
+def _by_group(view: View, target: int, leader: Leader) -> _Guesses:
+    """The most frequent label among the visible rows of the group, the row itself left out."""
+    seen = view.telling[target] & (leader.groups >= 0)
+    width = len(view.labels[target])
+    keys, counts = np.unique(leader.groups[seen] * width + view.codes[seen, target], return_counts=True)
+    group, label = keys // width, keys % width
+    best, second = _two_most(group, label, counts, leader.size)
+    totals = np.bincount(group, counts, leader.size).astype(np.int64)
+    visible = np.full(view.rows, -1, np.int64)
+    own, of = view.codes[seen, target], leader.groups[seen]
+    visible[seen] = _left_out(own, of, best, second, totals)
+    masked = np.where(view.masked[target] & (leader.groups >= 0), best.label[leader.groups], -1)
+    pooled = visible >= 0
+    functional = pooled.any() and (visible[pooled] == view.codes[pooled, target]).mean() >= SURE
+    certain = totals > 0 if functional else _agreeing(view, target, best, totals)
+    told = (leader.groups >= 0) & certain[leader.groups]
+    return _Guesses(np.where(told, visible, -1), masked, (masked >= 0) & told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Most:
+    label: Codes  # per group, -1 where there is none
+    count: Codes
+
+
+def _two_most(group: Codes, label: Codes, counts: Codes, size: int) -> tuple[_Most, _Most]:
+    """The most and the second most frequent label of each group; ties by code."""
+    order = np.lexsort((label, -counts, group))
+    ordered = group[order]
+    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    found = []
+    for place in (0, 1):
+        chosen = order[rank == place]
+        most = _Most(np.full(size, -1, np.int64), np.zeros(size, np.int64))
+        most.label[group[chosen]], most.count[group[chosen]] = label[chosen], counts[chosen]
+        found.append(most)
+    return found[0], found[1]
+
+
+def _left_out(own: Codes, group: Codes, best: _Most, second: _Most, totals: Codes) -> Codes:
+    """The guess for each visible row from the others of its group; -1 where there is no other."""
+    without = np.where(own == best.label[group], best.count[group] - 1, best.count[group])
+    guess = np.where(second.count[group] > without, second.label[group], best.label[group])
+    return np.where(totals[group] > 1, guess, -1)
+
+
+def _agreeing(view: View, target: int, best: _Most, totals: Codes) -> Flags:
+    """Groups that agree on one label more than the whole column would let them by accident."""
+    shares = np.bincount(view.codes[view.telling[target], target], minlength=len(view.labels[target]))
+    share = shares[best.label] / max(shares.sum(), 1)
+    accident = binom.sf(best.count - 1, totals, share) * max(int((totals > 0).sum()), 1)
+    return (totals > 0) & (best.count >= SURE * totals) & (accident < _LUCK)
+
+
+def _sequences(view: View, target: int) -> Iterator[tuple[str, Codes]]:
+    """Orders of the rows by a column of numbers that are nearly all different."""
+    for place, name in enumerate(view.names):
+        labels = view.labels[place]
+        if place == target or len(labels) < max(view.rows // 2, 3):
+            continue
+        numbers = [int(label) if label.isdecimal() and len(label) < 19 else -1 for label in labels]
+        if sum(number >= 0 for number in numbers) >= SURE * len(numbers):
+            yield name, np.argsort(np.array(numbers)[view.codes[:, place]], kind="stable")
+
+
+def _by_neighbours(view: View, target: int, order: Codes) -> _Guesses:
+    """The label of the visible rows before and after in an order, where both agree."""
+    own, seen = view.codes[order, target], view.telling[target][order]
+    before, after = _last_seen(own, seen), _last_seen(own[::-1], seen[::-1])[::-1]
+    agreed = np.where((before == after) & (before >= 0), before, -1)
+    guess = np.empty(view.rows, np.int64)
+    guess[order] = agreed
+    visible, masked = view.telling[target], view.masked[target]
+    return _Guesses(np.where(visible, guess, -1), np.where(masked, guess, -1), masked & (guess >= 0))
+
+
+def _last_seen(own: Codes, seen: Flags) -> Codes:
+    """For every row the label of the nearest visible row strictly before it; -1 at the beginning."""
+    places = np.where(seen, np.arange(len(own)), -1)
+    last = np.concatenate([[-1], np.maximum.accumulate(places)[:-1]]) if len(own) else places
+    return np.where(last >= 0, own[last], -1)
+
+
+def near_numbers(view: View, within: int = 1) -> tuple[Finding, ...]:
+    """Columns of numbers that another column of numbers gives within so much: an age beside a birth year."""
+    found = []
+    for target, name in enumerate(view.names):
+        if not view.masked[target].any():
+            continue
+        for other, leader in enumerate(view.names):
+            cells = _near(view, target, other, within) if other != target else np.zeros(view.rows, np.bool_)
+            if cells.any():
+                found.append(Finding(kind="near_number", columns=(name, leader), cells=int(cells.sum()),
+                                     persons=view.people(cells), severity="high", remedy=leader,
+                                     detail={"within": within}))  # fmt: skip
+    return tuple(found)
+
+
+def _near(view: View, target: int, other: int, within: int) -> Flags:
+    """Masked cells of the target that follow from the other column; none where the two do not go together."""
+    nobody = np.zeros(view.rows, np.bool_)
+    mine, theirs = _numbers(view, target), _numbers(view, other)
+    both = np.isfinite(mine) & np.isfinite(theirs)
+    if len(np.unique(mine[both])) <= _FEW_LABELS * (2 * within + 1):
+        return nobody
+    for sign in (1, -1):
+        gap = mine[both] + sign * theirs[both]
+        close = np.abs(gap - np.median(gap)) <= within
+        alone = np.abs(mine[both] - np.median(mine[both])) <= within
+        if close.mean() >= SURE > alone.mean():
+            return view.masked[target] & np.isfinite(theirs)
+    return nobody
+
+
+def _numbers(view: View, place: int) -> np.ndarray:
+    """The cells as numbers; a date counts by its year; not a number where the label is none."""
+    values = [_number(label) for label in view.labels[place]]
+    return np.array(values, np.float64)[view.codes[:, place]]
+
+
+def _number(label: str) -> float:
+    head = label[:4] if label[4:5] == "-" and label[:4].isdecimal() else label
+    return float(head) if head.isdecimal() and len(head) < 16 else np.nan
+
+
+def recoding_betrayed(view: View, universe: dict[str, Sequence[str]], few: int) -> tuple[Finding, ...]:
+    """Partly masked codes among full ones: which codes under the mask are left once those shown in full are taken away.
+
+    `universe` holds every value a column can take (an official list, the leaves of its hierarchy). A reader who knows
+    that codes with enough people stay in full reads a mask as one of the others.
+    """
+    found = []
+    for place, name in enumerate(view.names):
+        if name not in universe:
+            continue
+        left = _candidates_left(view.labels[place], universe[name])
+        cells = np.isin(view.codes[:, place], [code for code, count in left.items() if 0 < count < few])
+        if cells.any():
+            one = np.isin(view.codes[:, place], [code for code, count in left.items() if count == 1])
+            found.append(Finding(kind="recoding_betrayed", columns=(name,), cells=int(cells.sum()),
+                                 persons=view.people(cells), severity="high" if one.any() else "medium", remedy=name,
+                                 detail={"single": int(one.sum()), "few": few}))  # fmt: skip
+    return tuple(found)
+
+
+def _candidates_left(labels: Sequence[str], universe: Sequence[str]) -> dict[int, int]:
+    """Per partly masked label, how many values under it are not shown in full."""
+    shown = {label for label in labels if "*" not in label}
+    rest = [value for value in universe if value not in shown]
+    found = {}
+    for code, label in enumerate(labels):
+        prefix = label.rstrip("*")
+        if prefix and prefix != label and shown:
+            found[code] = sum(value.startswith(prefix) and len(value) == len(label) for value in rest)
+    return found
+
+
+def derived_shown(view: View, sensitive: Sequence[str]) -> tuple[Finding, ...]:
+    """Columns made from a sensitive one that stay visible where it is masked: the chapter beside a masked diagnosis."""
+    found = []
+    for name in sensitive:
+        target = view.place(name)
+        for other, shown in enumerate(view.names):
+            cells = view.masked[target] & view.telling[other]
+            if other != target and cells.any() and _follows(view, target, other):
+                found.append(Finding(kind="derived_shown", columns=(name, shown), cells=int(cells.sum()),
+                                     persons=view.people(cells), severity="high", remedy=shown))  # fmt: skip
+    return tuple(found)
+
+
+def _follows(view: View, source: int, derived: int) -> bool:
+    """Whether one column is a coarser reading of another: it follows from it, and not from its own margin."""
+    reading = View(
+        (view.names[source], view.names[derived]),
+        (view.labels[source], view.labels[derived]),
+        view.codes[:, [source, derived]],
+    )
+    leader = Leader("", (), np.where(reading.telling[0], reading.codes[:, 0], -1), len(reading.labels[0]))
+    guesses = _by_group(reading, 1, leader)
+    judged = guesses.visible >= 0
+    if not judged.any():
+        return False
+    right = (guesses.visible[judged] == reading.codes[judged, 1]).mean()
+    usual = np.bincount(reading.codes[judged, 1]).max() / judged.sum()
+    return bool(right >= SURE and usual < SURE and len(reading.labels[1]) < len(reading.labels[0]))

@@ -1,0 +1,164 @@
+"""A report of attacks in words: what a head of office reads on a terminal or a page.
+
+Knows reports. Ignores files. Figures are told as the language writes them; a rate is never told without its interval.
+"""
+
+from __future__ import annotations
+
+from celosia import messages
+from celosia.model.attacks import AttackReport, Estimate, Finding, HumanPart
+
+_SHARES = ("commonest_rate", "majority_rate_without_record", "share_present", "threshold")
+
+
+def intruder_sentences(report: AttackReport) -> list[str]:
+    """The verdict in a few sentences, the gravest first."""
+    strongest = report.strongest
+    said = [_nothing(report)] if strongest is None else _strongest(report, strongest)
+    untried = len(untried_attacks(report))
+    return [*said, messages.text("intruder.verdict.not_all", count=untried)] if untried else said
+
+
+def _nothing(report: AttackReport) -> str:
+    told = messages.text("intruder.verdict.nothing")
+    low = len(report.findings)
+    return f"{told} {messages.text('intruder.verdict.low_only', count=low)}" if low else told
+
+
+def _strongest(report: AttackReport, found: Estimate | Finding) -> list[str]:
+    key = "works_finding" if isinstance(found, Finding) else "works"
+    total = report.rows if report.persons is None else report.persons
+    said = [messages.text(f"intruder.verdict.{key}", attack=attack_name(found), persons=found.persons, total=total,
+                          unit=unit_word(report))]  # fmt: skip
+    said.append(finding_sentence(found) if isinstance(found, Finding) else about(found))
+    if found.remedy:
+        said.append(messages.text("intruder.verdict.remedy", remedy=found.remedy))
+    else:
+        said.append(messages.text("intruder.verdict.no_remedy"))
+    if report.before is not None:
+        said.append(_before(report, found))
+    return said
+
+
+def _before(report: AttackReport, found: Estimate | Finding) -> str:
+    earlier = report.counterpart(found)
+    reached = 0 if earlier is None or not _works(earlier) else earlier.persons
+    if not reached:
+        return messages.text("intruder.verdict.before_none")
+    return messages.text("intruder.verdict.before", persons=reached, unit=unit_word(report))
+
+
+def _works(found: Estimate | Finding) -> bool:
+    return found.works if isinstance(found, Estimate) else True
+
+
+def unit_word(report: AttackReport) -> str:
+    """Persons where they can be told apart, else records."""
+    return messages.text("intruder.unit.rows" if report.persons is None else "intruder.unit.persons")
+
+
+def attack_name(found: Estimate | Finding) -> str:
+    """The name of an attack or of a kind of finding."""
+    if isinstance(found, Finding):
+        return messages.text(f"intruder.kind.{found.kind}")
+    name = messages.text(f"intruder.attack.{found.attack}")
+    aimed = _aim(found)
+    return f"{name}: {aimed}" if aimed else name
+
+
+def _aim(found: Estimate) -> str:
+    """At which column an attack aims, where it aims at one."""
+    if found.risk == "inference":
+        return str(found.detail.get("sensitive", ""))
+    if found.attack == "differencing" or found.risk == "unmasking":
+        return (found.variables[-1:] or ("",))[0] if found.attack == "differencing" else (found.variables or ("",))[0]
+    return ""
+
+
+def about(found: Estimate) -> str:
+    """What an attack consists of."""
+    return messages.text(f"intruder.about.{found.attack}")
+
+
+def finding_sentence(found: Finding) -> str:
+    """What a finding says, with its columns."""
+    fields = {key: detail_value(key, value) for key, value in found.detail.items()}
+    first, second = (*found.columns, "", "")[:2]
+    return messages.text(f"intruder.finding.{found.kind}", first=first, second=second, **fields)
+
+
+def reason_sentence(found: Estimate) -> str:
+    """Why an attack could not be tried, or could not be compared."""
+    return "" if found.reason is None else messages.text(f"intruder.reason.{found.reason}", **found.detail)
+
+
+def untried_attacks(report: AttackReport) -> tuple[Estimate, ...]:
+    """The attacks that could not be tried."""
+    return tuple(one for one in report.estimates if not one.measured)
+
+
+def rate_text(found: Estimate) -> str:
+    """The rate of right guesses with its interval."""
+    return interval_text(found.rate, found.low, found.high)
+
+
+def control_text(found: Estimate) -> str:
+    """The rate of the control and what it is."""
+    word = messages.text(f"intruder.control.{found.control.value}")
+    return word if found.control_rate is None else f"{messages.percent(found.control_rate, 1)} ({word})"
+
+
+def excess_text(found: Estimate) -> str:
+    """The excess over the control, with its interval."""
+    return interval_text(found.excess, found.excess_low, found.excess_high)
+
+
+def interval_text(value: float | None, low: float | None, high: float | None) -> str:
+    """A share with its interval; a dash where there is none."""
+    if value is None or low is None or high is None:
+        return messages.text("intruder.none")
+    shown = {"value": value, "low": low, "high": high}
+    return messages.text("intruder.interval", **{key: messages.percent(share, 1) for key, share in shown.items()})
+
+
+def result_word(found: Estimate) -> str:
+    """Whether an attack works."""
+    if not found.measured:
+        return messages.text("intruder.not_tried")
+    return messages.text("intruder.works" if found.works else "intruder.fails")
+
+
+def detail_text(found: Estimate | Finding) -> str:
+    """The figures behind an attack, as «label: value»."""
+    told = [f"{messages.text(f'intruder.detail.{key}')}: {detail_value(key, value)}"
+            for key, value in found.detail.items() if messages.has(f"intruder.detail.{key}")]  # fmt: skip
+    return "; ".join(told)
+
+
+def detail_value(key: str, value: float | str) -> str:
+    """One figure as text."""
+    if key == "space":
+        return messages.text(f"intruder.space.{value}")
+    if isinstance(value, str):
+        return value
+    if key in _SHARES:
+        return messages.percent(value, 1)
+    return messages.integer(value) if isinstance(value, int) else messages.decimal(value, 1)
+
+
+def human_sentence(human: HumanPart | None) -> str:
+    """The test with a person: its rate and interval, or what is missing."""
+    if human is None:
+        return messages.text("intruder.human.none")
+    if not human.current:
+        return messages.text("intruder.human.old", attempts=human.attempts)
+    if human.rate is None or human.low is None or human.high is None:
+        return messages.text("intruder.human.empty")
+    shares = {key: messages.percent(getattr(human, key), 1) for key in ("rate", "low", "high")}
+    return messages.text("intruder.human.rate", attempts=human.attempts, claims=human.claims, correct=human.correct,
+                         minutes=human.minutes, **shares)  # fmt: skip
+
+
+def note_sentences(report: AttackReport) -> list[str]:
+    """How the report is to be read."""
+    return [messages.text("intruder.note.only_the_excess"), *(messages.text(f"intruder.note.{key}") for key in report.notes)]

@@ -1,0 +1,208 @@
+"""STATS as its readers see it: the published tables as one grid with holes, without PERSONAL.
+
+Knows what STATS and its catalogue say, and nothing else. A hidden cell gets a value that fits everything published
+(any filling will do: what can be computed of a cell does not depend on which one), so that elimination and audit can
+be asked what follows. Whether persons add up along a dimension is told by the catalogue, and by the figures themselves:
+where all published wholes of a kind are the sums of their parts, a reader will take it for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import Bounds as Box
+from scipy.optimize import LinearConstraint, milp
+
+from celosia.model.stats_reports import CatalogueEntry, ColumnLineage
+from celosia.stats._protection import BORDERS, Key, merged_name
+from celosia.tables import ALL, CellTable, Flags, Grid, Values, grid_of
+from celosia.tables import Dimension as Tree
+
+_SECONDS = 120.0  # for a filling that fits
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A STATS table as it is read: the cells, and the persons of those that are shown."""
+
+    entry: CatalogueEntry
+    keys: tuple[Key, ...]
+    persons: tuple[int | None, ...]  # or rows, if that is the unit
+    unit: str = "persons"
+
+    @property
+    def identities(self) -> tuple[frozenset[tuple[str, str]], ...]:
+        """What each cell is, whatever table it stands in."""
+        names = [meaning_of(one) for one in self.entry.columns if one.kind == "dimension"]
+        return tuple(
+            frozenset((n, self.word(d, w)) for d, n, w in zip(self.entry.dimensions(), names, key, strict=True) if w)
+            for key in self.keys
+        )
+
+    def word(self, dimension: str, label: str) -> str:
+        """The category as the grid knows it: the others by their members."""
+        members = self.entry.others.get(dimension, ())
+        return merged_name(label, members) if label == self.entry.others_label.get(dimension) else label
+
+
+def sheet_of(entry: CatalogueEntry, rows: pa.Table, unit: str = "persons") -> Sheet | None:
+    """A table as read from STATS, in persons or in rows; None where it does not tell them."""
+    counted = next((one.column for one in entry.columns if one.rule == unit), None)
+    if counted is None:
+        return None
+    words = [rows.column(name).to_pylist() for name in entry.dimensions()]
+    keys = tuple(zip(*words, strict=True)) if words else ((),) * rows.num_rows
+    return Sheet(entry, keys, tuple(rows.column(counted).to_pylist()), unit)
+
+
+def meaning_of(column: ColumnLineage) -> str:
+    """The name under which a dimension is the same in every table: its rule and columns, whatever its borders."""
+    settings = sorted((key, str(value)) for key, value in column.detail.items() if key not in BORDERS)
+    return "\x1f".join([column.rule, *column.columns, *(f"{key}={value}" for key, value in settings)])
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """Linked tables as one grid; `numbers` leads from the cells of each sheet to those of the grid."""
+
+    grid: Grid
+    hidden: Flags
+    numbers: list[NDArray[np.int64]]
+    fits: bool  # whether a filling was found; without one nothing can be proved
+
+
+def holes_of(sheets: Sequence[Sheet]) -> Holes:
+    """The grid of what is published in linked sheets, with a filling for what is not."""
+    known: dict[frozenset[tuple[str, str]], int] = {}
+    for sheet in sheets:
+        known |= {i: int(v) for i, v in zip(sheet.identities, sheet.persons, strict=True) if v is not None}
+    tables = [_cell_table(sheet, known) for sheet in sheets]
+    grid, numbers = grid_of(tables, additive=True)
+    hidden = np.zeros(grid.size, bool)
+    for sheet, place in zip(sheets, numbers, strict=True):
+        hidden[place] = [identity not in known for identity in sheet.identities]
+    for trusting in (True, False):  # what agrees by chance may contradict the rest, and every reader sees that
+        grid = replace(grid, additive=_adding(grid, hidden, sheets, numbers, trusting))
+        filled = _filling(grid, hidden)
+        if filled is not None:
+            return Holes(replace(grid, values=filled), hidden, numbers, True)
+    return Holes(grid, hidden, numbers, False)
+
+
+def _cell_table(sheet: Sheet, known: Mapping[frozenset[tuple[str, str]], int]) -> CellTable:
+    """The sheet with 0 where nothing is known."""
+    entry = sheet.entry
+    trees, codes = [], []
+    for at, name in enumerate(entry.dimensions()):
+        words = sorted({word for key in sheet.keys if (word := key[at]) is not None})
+        above = entry.parents.get(name, {})
+        words = sorted({*words, *(above[word] for word in words if word in above)})
+        place = {word: number for number, word in enumerate(words)}
+        column = next(one for one in entry.columns if one.column == name)
+        shown = tuple(sheet.word(name, word) for word in words)
+        trees.append(Tree(meaning_of(column), shown, tuple(place.get(above.get(word, ""), ALL) for word in words)))
+        codes.append([ALL if (word := key[at]) is None else place[word] for key in sheet.keys])
+    persons = np.array([known.get(identity, 0) for identity in sheet.identities], np.int64)
+    shape = np.array(codes, np.int32).reshape(len(trees), len(sheet.keys)).T
+    return CellTable(tuple(trees), shape, persons, persons, {}, np.ones(len(persons), bool))
+
+
+def _adding(
+    grid: Grid, hidden: Flags, sheets: Sequence[Sheet], numbers: Sequence[NDArray[np.int64]], trusting: bool
+) -> Flags:
+    """Which relations are sums: all of those of rows; of persons by dimension, or where all figures agree."""
+    if all(sheet.unit == "rows" for sheet in sheets):
+        return np.ones(len(grid.totals), bool)
+    names, firm = _told_apart(grid, sheets, numbers)
+    kinds: dict[tuple[frozenset[str], frozenset[str]], list[int]] = {}
+    for number, (whole, parts) in enumerate(grid.relations()):
+        kinds.setdefault((names[whole], names[int(parts[0])] if len(parts) else frozenset()), []).append(number)
+    additive = np.zeros(len(grid.totals), bool)
+    for (whole_names, part_names), chosen in kinds.items():
+        collapsed = part_names - whole_names or part_names
+        additive[chosen] = collapsed <= firm or (trusting and _all_agree(grid, hidden, chosen))
+    return additive
+
+
+def _told_apart(
+    grid: Grid, sheets: Sequence[Sheet], numbers: Sequence[NDArray[np.int64]]
+) -> tuple[list[frozenset[str]], set[str]]:
+    """The dimensions that each cell tells apart, and those in which every person stands once."""
+    names: list[frozenset[str]] = [frozenset()] * grid.size
+    firm: set[str] = set()
+    for sheet, place in zip(sheets, numbers, strict=True):
+        for number, identity in zip(place.tolist(), sheet.identities, strict=True):
+            names[number] = frozenset(name for name, _ in identity)
+        meanings = {one.column: meaning_of(one) for one in sheet.entry.columns}
+        firm |= {meanings[name] for name in sheet.entry.adds_up}
+    return names, firm
+
+
+def _all_agree(grid: Grid, hidden: Flags, relations: Sequence[int]) -> bool:
+    """Whether the kind is shown in full somewhere, and is a sum wherever it is."""
+    seen = False
+    for number in relations:
+        whole, parts = grid.relation(number)
+        cells = np.append(parts, whole)
+        if grid.offered[cells].all() and not hidden[cells].any():
+            seen = True
+            if int(grid.values[parts].sum()) != int(grid.values[whole]):
+                return False
+    return seen
+
+
+def _filling(grid: Grid, hidden: Flags) -> Values | None:
+    """Whole numbers for the unknown cells that fit all relations; None where none were found."""
+    unknown = np.flatnonzero(hidden | ~grid.offered)
+    if not len(unknown):
+        return grid.values
+    column = np.full(grid.size, -1, np.int64)
+    column[unknown] = np.arange(len(unknown))
+    lines, low, high = _system(grid, column)
+    box = Box(np.where(hidden[unknown], 1.0, 0.0), np.full(len(unknown), np.inf))
+    constraints = [LinearConstraint(lines, low, high)] if lines.shape[0] else []
+    found = milp(
+        np.zeros(len(unknown)), integrality=np.ones(len(unknown)), bounds=box, constraints=constraints,
+        options={"time_limit": _SECONDS},
+    )  # fmt: skip
+    if found.x is None:
+        return None
+    values = grid.values.copy()
+    values[unknown] = np.rint(found.x).astype(np.int64)
+    return values
+
+
+def _system(grid: Grid, column: NDArray[np.int64]) -> tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.float64]]:
+    """The relations over the unknown cells: sums as equations, the others as largest ≤ whole ≤ sum."""
+    entries: list[tuple[int, int, int]] = []
+    low: list[float] = []
+    high: list[float] = []
+    for number, (whole, parts) in enumerate(grid.relations()):
+        line = [(int(cell), 1) for cell in parts] + [(whole, -1)]
+        known = sum(sign * int(grid.values[cell]) for cell, sign in line if column[cell] < 0)
+        _add(entries, low, high, column, line, -known, -known if grid.additive[number] else np.inf)
+        if not grid.additive[number]:
+            for cell in parts.tolist():
+                pair = [(whole, 1), (cell, -1)]
+                known = sum(sign * int(grid.values[one]) for one, sign in pair if column[one] < 0)
+                _add(entries, low, high, column, pair, -known, np.inf)
+    rows, columns, signs = (np.array(part, np.int64) for part in zip(*entries, strict=True)) if entries else [[]] * 3
+    shape = (len(low), int(column.max(initial=-1)) + 1)
+    return sparse.csr_array((signs, (rows, columns)), shape=shape), np.array(low), np.array(high)
+
+
+def _add(
+    entries: list[tuple[int, int, int]], low: list[float], high: list[float], column: NDArray[np.int64],
+    line: Sequence[tuple[int, int]], least: float, most: float,
+) -> None:  # fmt: skip
+    """One line of the system, unless nothing in it is unknown."""
+    unknown = [(int(column[cell]), sign) for cell, sign in line if column[cell] >= 0]
+    if unknown:
+        entries += [(len(low), place, sign) for place, sign in unknown]
+        low.append(least)
+        high.append(most)

@@ -1,0 +1,84 @@
+"""Nothing personal in STATS: names and values of identifiers, hashes, keys and exact coordinates are looked for.
+
+Knows the columns of a STATS table as text and, in a run, how many persons stand behind each category. Ignores
+databases: the caller hands over what it wrote. A finding names table and column, never the value.
+Source: YAPÓ 1 and 2.1 (no identifier in STATS), 4 (not reversible: no hash of a key).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from celosia.data.suggest import ColumnFacts, suggest
+from celosia.model.variables import Role
+
+# The names that the rules of YAPÓ forbid by word (1, 2.1, 2.3), whatever the values are.
+_WORDS = """
+user_id person_id company_id document documento cedula ruc email e_mail correo phone telefono name nombre lat lng lon
+latitude longitude latitud longitud hash uuid guid
+"""
+FORBIDDEN = frozenset(_WORDS.split())
+_PSEUDONYM = re.compile(
+    r"\{?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\}?|(0x)?(?=[0-9a-f]*[a-f])[0-9a-f]{16,128}",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(r"\S+@\S+\.\w+")
+_NUMBER = re.compile(r"\d{1,3}(\.\d{3}){2,}(-[\dkK])?|\d{7,}(-[\dkK])?|\+\d[\d ]{7,}")
+_POINT = re.compile(r"[+-]?\d{1,3}[.,]\d{3,}([,; ]+[+-]?\d{1,3}[.,]\d{3,})?")
+_KEY_LABELS = 10  # fewer categories than this are no key, however few persons they hold
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that may not be in STATS."""
+
+    table: str
+    column: str
+    kind: str  # name, value, hash, coordinates, key, personal
+
+    def as_dict(self) -> dict[str, str]:
+        """The finding as data."""
+        return {"table": self.table, "column": self.column, "kind": self.kind}
+
+
+def scan_table(
+    table: str, columns: Mapping[str, Sequence[str | None]], personal: Iterable[str] = ()
+) -> tuple[Finding, ...]:
+    """What may not be there in one table; `personal` are the names of the identifiers in PERSONAL."""
+    banned = {_folded(name) for name in personal} | FORBIDDEN
+    found = [Finding(table, name, "name") for name in columns if _named(name, banned)]
+    for name, cells in columns.items():
+        labels = sorted({cell for cell in cells if cell is not None})
+        found += [Finding(table, name, kind) for kind in _kinds(name, labels)]
+    return tuple(found)
+
+
+def scan_persons(table: str, column: str, persons: Sequence[int]) -> tuple[Finding, ...]:
+    """A dimension most of whose categories hold one person is a key under another name."""
+    alone = sum(one == 1 for one in persons)
+    key = len(persons) >= _KEY_LABELS and 2 * alone > len(persons)
+    return (Finding(table, column, "key"),) if key else ()
+
+
+def _kinds(name: str, labels: Sequence[str]) -> list[str]:
+    """The kinds of forbidden values among the labels of a column."""
+    tests = {"hash": _PSEUDONYM, "coordinates": _POINT, "value": _NUMBER}
+    kinds = [kind for kind, test in tests.items() if any(test.fullmatch(label.strip()) for label in labels)]
+    if any(_MAIL.search(label) for label in labels) or _identifying(labels):
+        kinds.append("value")
+    return list(dict.fromkeys(kinds))
+
+
+def _identifying(labels: Sequence[str]) -> bool:
+    """Whether the detectors of the dictionary take the values, under a neutral name, for identifiers."""
+    return suggest([ColumnFacts.of("x0", labels)])[0].role == Role.IDENTIFIER
+
+
+def _named(name: str, banned: set[str] | frozenset[str]) -> bool:
+    return _folded(name) in banned or suggest([ColumnFacts.of(name, ())])[0].role == Role.IDENTIFIER
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"\W+", "_", name.strip().lower())

@@ -1,0 +1,267 @@
+"""STATS: protected tables, their catalogue, what was published when, and the runs; one transaction per run.
+
+Knows tables of text and numbers, and three bookkeeping tables. Ignores how cells were protected: what reaches this
+module may be published. A failed run leaves everything as before; a run that publishes the same again changes no
+table and no history. History holds published values alone, each with the first and the last run that showed it,
+so that every earlier publication can be put together again (YAPÓ 4; releases over time).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from celosia.errors import EngineFault, NameTooLong, StatsDamaged, TargetNeeded, TargetOccupied
+from celosia.stats._addresses import address
+from celosia.stats._stores import Store, quoted, store_at
+
+OWN = "celosia_"
+CATALOGUE, HISTORY, RUNS = "celosia_catalogue", "celosia_history", "celosia_runs"
+LONGEST_NAME = 63  # bytes that PostgreSQL keeps of a name; longer ones would silently become another
+
+Labels = tuple[str | None, ...]
+CellName = tuple[str, Labels]  # measure, and a category per dimension, None where all are together
+_SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    CATALOGUE: (("table_name", "text"), ("entry", "text")),
+    RUNS: (("run", "whole"), ("started", "text"), ("facts", "text")),
+    HISTORY: (
+        ("table_name", "text"), ("measure", "text"), ("cell", "text"), ("value", "number"),
+        ("since", "whole"), ("until", "whole"),
+    ),
+}  # fmt: skip
+_ARROW = {"text": pa.string(), "whole": pa.int64(), "number": pa.float64()}
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A value that was published from one run to another; `until` is None while it still is."""
+
+    measure: str
+    labels: Labels
+    value: int | float
+    since: int
+    until: int | None
+
+
+class StatsTarget:
+    """A STATS database, open for reading or for one run at a time."""
+
+    def __init__(self, store: Store):
+        self._store = store
+        self._run = 0
+        self._ours: set[str] = set()
+
+    @contextlib.contextmanager
+    def transaction(self, now: datetime) -> Iterator[int]:
+        """The number of a new run; all that is written until the end becomes visible at once, or not at all."""
+        self._store.begin()
+        try:
+            self._prepare(now)
+            yield self._run
+            self._store.commit()
+        except BaseException:
+            self._store.rollback()
+            raise
+        finally:
+            self._run, self._ours = 0, set()
+
+    # --- writing, inside the transaction ---------------------------------------------------------
+
+    def write(self, name: str, rows: pa.Table) -> None:
+        """Create a table, or replace its rows; a table that celosia did not make is left alone."""
+        for long in (name, *rows.column_names):
+            if len(long.encode()) > LONGEST_NAME:
+                raise NameTooLong(name=long, limit=LONGEST_NAME)
+        shape = tuple((field.name, _kind(field.type)) for field in rows.schema)
+        exists = name in self._store.tables()
+        if exists and name not in self._ours:
+            raise TargetOccupied(table=name)
+        if exists and self._store.columns(name) != self._in_words(shape):
+            self._remove(name)
+            exists = False
+        if exists:  # kept, with the rights and views that others hung on it
+            self._store.run(f"DELETE FROM {self._store.place(name)}")
+        else:
+            self._create(name, shape)
+        self._store.insert(name, rows)
+        self._ours.add(name)
+
+    def drop(self, name: str) -> None:
+        """Remove a table of ours that is not declared any more; its history stays."""
+        if name in self._store.tables():
+            if name not in self._ours:
+                raise TargetOccupied(table=name)
+            self._remove(name)
+
+    def record(self, name: str, published: Mapping[CellName, int | float]) -> None:
+        """Note what a table publishes in this run: what is no longer shown ends, what is new begins."""
+        open_ones = [one for one in self.history(name) if one.until is None]
+        current = {(one.measure, one.labels): one.value for one in open_ones}
+        begun = [(cell, value) for cell, value in published.items() if current.get(cell) != value]
+        ended = [one for one in open_ones if published.get((one.measure, one.labels)) != one.value]
+        lines = [(name, m, _cell_text(labels), float(v), self._run, None) for (m, labels), v in begun]
+        if ended:  # the open lines are written again as a whole: one statement, however many end
+            mark, place = self._store.mark, self._store.place(HISTORY)
+            self._store.run(f"DELETE FROM {place} WHERE table_name = {mark} AND until IS NULL", [name])
+            gone = {(one.measure, one.labels) for one in ended}
+            lines += [
+                _line(name, one, self._run - 1 if (one.measure, one.labels) in gone else None) for one in open_ones
+            ]
+        self._insert(HISTORY, sorted(lines, key=lambda line: (line[4], *line[1:3])))
+
+    def write_catalogue(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace the catalogue: one entry per table."""
+        self._store.run(f"DELETE FROM {self._store.place(CATALOGUE)}")
+        self._insert(CATALOGUE, [(name, _json(entries[name])) for name in sorted(entries)])
+
+    def note(self, facts: Mapping[str, Any]) -> None:
+        """What this run did, in counts; never a value."""
+        mark = self._store.mark
+        self._store.run(
+            f"UPDATE {self._store.place(RUNS)} SET facts = {mark} WHERE run = {mark}", [_json(facts), self._run]
+        )
+
+    # --- reading, at any time --------------------------------------------------------------------
+
+    def tables(self) -> tuple[str, ...]:
+        """Every table of STATS but the bookkeeping."""
+        return tuple(name for name in self._store.tables() if not name.startswith(OWN))
+
+    def read(self, name: str) -> pa.Table:
+        """A table as it stands, seen from inside the transaction if one is open."""
+        words = {word: kind for kind, word in self._store.kinds.items()}
+        columns = [(column, _ARROW[words.get(word, "text")]) for column, word in self._store.columns(name)]
+        names = ", ".join(quoted(column) for column, _ in columns)
+        rows = self._store.run(f"SELECT {names} FROM {self._store.place(name)}")
+        arrays = zip(*rows, strict=True) if rows else [()] * len(columns)
+        return pa.Table.from_arrays(
+            [pa.array(values, kind) for values, (_, kind) in zip(arrays, columns, strict=True)],
+            names=[column for column, _ in columns],
+        )
+
+    def catalogue(self) -> dict[str, dict[str, Any]]:
+        """The entry of each table."""
+        rows = self._rows(CATALOGUE, "table_name, entry", "ORDER BY table_name")
+        return {str(name): _document(entry, CATALOGUE) for name, entry in rows}
+
+    def runs(self) -> tuple[dict[str, Any], ...]:
+        """Number, date and facts of each run, oldest first."""
+        rows = self._rows(RUNS, "run, started, facts", "ORDER BY run")
+        return tuple({"run": int(n), "started": str(at), **_document(facts, RUNS)} for n, at, facts in rows)
+
+    def history(self, name: str) -> tuple[Published, ...]:
+        """Every value that a table ever published."""
+        where = f"WHERE table_name = {self._store.mark} ORDER BY since, measure, cell"
+        rows = self._rows(HISTORY, "measure, cell, value, since, until", where, [name])
+        return tuple(
+            Published(str(m), _cell_labels(cell), _number(v), int(since), None if until is None else int(until))
+            for m, cell, v, since, until in rows
+        )
+
+    def releases(self, name: str) -> tuple[dict[CellName, int | float], ...]:
+        """What each earlier run published of a table, oldest first; runs that changed nothing are told once."""
+        history = self.history(name)
+        begins = {p.since for p in history} | {p.until + 1 for p in history if p.until is not None}
+        shown = [
+            {(p.measure, p.labels): p.value for p in history if p.since <= run and (p.until is None or run <= p.until)}
+            for run in sorted(begins)
+        ]
+        return tuple(release for release in shown if release)
+
+    def close(self) -> None:
+        """Disconnect; a transaction that did not end is undone."""
+        self._store.close()
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _prepare(self, now: datetime) -> None:
+        there = set(self._store.tables())
+        for name, shape in _SHAPES.items():
+            if name not in there:
+                self._create(name, shape)
+            elif self._store.columns(name) != self._in_words(shape):
+                raise StatsDamaged(table=name)
+        self._ours = set(self.catalogue())
+        last = self._store.run(f"SELECT max(run) FROM {self._store.place(RUNS)}")[0][0]
+        self._run = int(last or 0) + 1
+        self._insert(RUNS, [(self._run, now.isoformat(timespec="seconds"), "{}")])
+
+    def _in_words(self, shape: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((column, self._store.kinds[kind]) for column, kind in shape)
+
+    def _create(self, name: str, shape: tuple[tuple[str, str], ...]) -> None:
+        columns = ", ".join(f"{quoted(column)} {word}" for column, word in self._in_words(shape))
+        self._store.run(f"CREATE TABLE {self._store.place(name)} ({columns})")
+
+    def _remove(self, name: str) -> None:
+        try:
+            self._store.run(f"DROP TABLE {self._store.place(name)}")
+        except EngineFault as fault:
+            if "Dependent" in str(fault.values["kind"]):
+                raise TargetNeeded(table=name) from None
+            raise
+
+    def _insert(self, name: str, lines: list[tuple[Any, ...]]) -> None:
+        if lines:
+            arrays = [
+                pa.array(values, _ARROW[kind])
+                for values, (_, kind) in zip(zip(*lines, strict=True), _SHAPES[name], strict=True)
+            ]
+            self._store.insert(name, pa.Table.from_arrays(arrays, names=[column for column, _ in _SHAPES[name]]))
+
+    def _rows(self, name: str, columns: str, rest: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
+        if name not in self._store.tables():
+            return []
+        return self._store.run(f"SELECT {columns} FROM {self._store.place(name)} {rest}", values or [])
+
+
+def open_target(url: str, folder: Path, schema: str | None = None, read_only: bool = False) -> StatsTarget:
+    """The STATS database at an address of stats.toml."""
+    return StatsTarget(store_at(address(url, folder), schema, read_only))
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_integer(kind):
+        return "whole"
+    return "number" if pa.types.is_floating(kind) else "text"
+
+
+def _line(name: str, one: Published, until: int | None) -> tuple[Any, ...]:
+    return name, one.measure, _cell_text(one.labels), float(one.value), one.since, until
+
+
+def _cell_text(labels: Labels) -> str:
+    return json.dumps(list(labels), ensure_ascii=False)
+
+
+def _cell_labels(text: str) -> Labels:
+    return tuple(_decoded(text, HISTORY))
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(dict(document), ensure_ascii=False, sort_keys=True)
+
+
+def _document(text: str, table: str) -> dict[str, Any]:
+    found = _decoded(text, table)
+    if not isinstance(found, dict):
+        raise StatsDamaged(table=table)
+    return found
+
+
+def _decoded(text: str, table: str) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        raise StatsDamaged(table=table) from None
+
+
+def _number(value: Any) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)

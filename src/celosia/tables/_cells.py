@@ -1,0 +1,215 @@
+"""The cells of a table over trees of categories, counted from a tuple table.
+
+Knows categories by label and counts of persons and rows per cell. Ignores which cells are sensitive and what will be
+hidden. Persons are counted anew for every cell and every margin, never added (DESIGN §3). Cells of nobody are left
+out: a cell that a table does not list is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations, product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.tables._grid import Flags, Values
+from celosia.tuples import Tuples, group_codes, person_counts, roll_up_persons
+
+ALL = -1  # in the codes of a cell: every category of the dimension together
+
+Codes = NDArray[np.int32]
+Margins = Literal["all", "none"] | Sequence[Sequence[str]]
+Kept = tuple[int, ...]  # positions of the dimensions that a set of cells tells apart; the others are collapsed
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """The categories of a variable as a tree; a parent of -1 stands directly under the total."""
+
+    name: str
+    labels: tuple[str, ...]
+    parent: tuple[int, ...]
+
+    @classmethod
+    def flat(cls, name: str, labels: Sequence[str]) -> Dimension:
+        """Categories without levels."""
+        return cls(name, tuple(labels), (ALL,) * len(labels))
+
+    @property
+    def depth(self) -> NDArray[np.int32]:
+        """How many steps beneath the total each category stands: 1 for those directly under it."""
+        return np.array([len(list(self._upwards(node))) for node in range(len(self.labels))], np.int32)
+
+    def at_depth(self, depth: int) -> Codes:
+        """The category at this depth that each category is or lies under; -1 where it stands higher."""
+        lines = [list(self._upwards(node))[::-1] for node in range(len(self.labels))]
+        return np.array([line[depth - 1] if len(line) >= depth else ALL for line in lines], np.int32)
+
+    def under(self, node: int) -> tuple[int, ...]:
+        """The category and all that lie under it; all there are for -1."""
+        every = range(len(self.labels))
+        return tuple(other for other in every if node == ALL or node in self._upwards(other))
+
+    def _upwards(self, node: int) -> Iterator[int]:
+        while node != ALL:
+            yield node
+            node = self.parent[node]
+
+
+@dataclass(frozen=True, slots=True)
+class CellTable:
+    """The cells of somebody: every level of every tree, and the margins that were asked for.
+
+    A set of cells that tells some dimensions apart is either there with all its levels or not at all. Cells that are
+    not `offered` are counted because relations run through them; nobody will see them.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    codes: Codes  # (cells, dimensions): position of the category in its dimension, -1 = all
+    persons: Values
+    rows: Values
+    sums: Mapping[str, NDArray[np.number]]  # per measure, one per cell; whole numbers (cents) keep rules exact
+    offered: Flags
+    largest: Mapping[str, NDArray[np.number]] = field(default_factory=dict)  # (cells, n): per person, largest first
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the dimensions."""
+        return tuple(dimension.name for dimension in self.dimensions)
+
+    def labels(self, cell: int) -> tuple[str | None, ...]:
+        """The categories of a cell; None where all are together."""
+        line = self.codes[cell]
+        return tuple(None if c == ALL else d.labels[c] for c, d in zip(line, self.dimensions, strict=True))
+
+
+def kept_sets(names: Sequence[str], margins: Margins) -> tuple[Kept, ...]:
+    """Which dimensions the published sets of cells tell apart: the whole table first, then its margins."""
+    whole = tuple(range(len(names)))
+    if margins == "none":
+        return (whole,)
+    if margins == "all":
+        return tuple(chain.from_iterable(combinations(whole, n) for n in range(len(names), -1, -1)))
+    asked = (tuple(sorted(names.index(name) for name in margin)) for margin in margins)
+    return tuple(dict.fromkeys((whole, *asked)))
+
+
+def cell_table(
+    tuples: Tuples, dimensions: Sequence[Dimension], margins: Margins = "all", also: Sequence[Sequence[str]] = ()
+) -> CellTable:
+    """The cells of a tuple table with their distinct persons; margins in `also` are counted and not offered.
+
+    The columns of the tuple table bear the names of the dimensions, and their values are labels of the trees.
+    """
+    names = [dimension.name for dimension in dimensions]
+    offered = kept_sets(names, margins)
+    hidden = [kept for kept in kept_sets(names, also)[1:] if kept not in offered]
+    nodes = _nodes(tuples, dimensions)
+    found = [(*_counted(tuples, nodes, dimensions, kept), kept in offered) for kept in (*offered, *hidden)]
+    return CellTable(
+        tuple(dimensions),
+        np.concatenate([codes for codes, _, _, _ in found]),
+        np.concatenate([persons for _, persons, _, _ in found]),
+        np.concatenate([rows for _, _, rows, _ in found]),
+        {},
+        np.concatenate([np.full(len(rows), flag) for _, _, rows, flag in found]),
+    )
+
+
+def with_empty(table: CellTable, under: int | None = None) -> CellTable:
+    """The table with its cells of nobody: all of them, or those beneath margins of 1 to `under - 1` persons.
+
+    The latter matter where zeros are shown: a margin known to be at most 4 with four parts known to be at least 1
+    tells all of them. Hidden, the zeros beneath it could be persons as well.
+    """
+    patterns = np.unique(table.codes[table.offered] != ALL, axis=0)[::-1]
+    tops = np.full((1, len(table.dimensions)), ALL, np.int32)
+    if under is not None:
+        tops = table.codes[(table.persons > 0) & (table.persons < under)]
+    every = [_beneath(table.dimensions, top, kept) for top in tops for kept in patterns if kept[top != ALL].all()]
+    keys = np.concatenate([table.codes, *every])
+    first, _ = group_codes(keys + 1, [len(dimension.labels) + 1 for dimension in table.dimensions])
+    return _with_nobody(table, keys[np.sort(first[first >= len(table.codes)])])
+
+
+def beneath_small(table: CellTable, under: int) -> Flags:
+    """Cells that lie in another of 1 to `under - 1` persons: the only hidden ones that may be zeros of `with_empty`."""
+    flags = np.zeros(len(table.codes), bool)
+    for top in table.codes[(table.persons > 0) & (table.persons < under)]:
+        inside = (table.codes != top).any(axis=1)
+        for at, dimension in enumerate(table.dimensions):
+            if top[at] != ALL:
+                inside &= np.isin(table.codes[:, at], dimension.under(int(top[at])))
+        flags |= inside
+    return flags
+
+
+def _beneath(dimensions: Sequence[Dimension], top: Codes, kept: NDArray[np.bool_]) -> Codes:
+    """Every combination of categories that lies in a cell and tells these dimensions apart."""
+    axes = [
+        dimension.under(int(node)) if told else (ALL,)
+        for dimension, node, told in zip(dimensions, top, kept, strict=True)
+    ]
+    return np.array(list(product(*axes)), np.int32).reshape(-1, len(dimensions))
+
+
+def _with_nobody(table: CellTable, codes: Codes) -> CellTable:
+    nobody = np.zeros(len(codes), np.int64)
+    return CellTable(
+        table.dimensions,
+        np.concatenate([table.codes, codes]),
+        np.concatenate([table.persons, nobody]),
+        np.concatenate([table.rows, nobody]),
+        {name: np.concatenate([sums, nobody]) for name, sums in table.sums.items()},
+        np.concatenate([table.offered, np.ones(len(codes), bool)]),
+        {
+            name: np.concatenate([most, np.zeros((len(codes), most.shape[1]), most.dtype)])
+            for name, most in table.largest.items()
+        },
+    )
+
+
+def _nodes(tuples: Tuples, dimensions: Sequence[Dimension]) -> Codes:
+    """The category of each tuple in each dimension."""
+    columns = []
+    for dimension in dimensions:
+        position = tuples.position(dimension.name)
+        place = {label: node for node, label in enumerate(dimension.labels)}
+        nodes = np.array([place[value] for value in tuples.vocabularies[position]], np.int32)
+        columns.append(nodes[tuples.codes[:, position]])
+    return np.stack(columns, axis=1) if columns else np.zeros((len(tuples.rows), 0), np.int32)
+
+
+def _counted(tuples: Tuples, nodes: Codes, dimensions: Sequence[Dimension], kept: Kept) -> tuple[Codes, Values, Values]:
+    """Codes, persons and rows of the cells that tell the kept dimensions apart, at every level of their trees."""
+    depths = [range(1, int(dimensions[at].depth.max(initial=1)) + 1) for at in kept]
+    found = [_level(tuples, nodes, dimensions, dict(zip(kept, levels, strict=True))) for levels in product(*depths)]
+    codes, persons, rows = (np.concatenate([part[i] for part in found]) for i in range(3))
+    return codes, persons, rows
+
+
+def _level(
+    tuples: Tuples, nodes: Codes, dimensions: Sequence[Dimension], levels: Mapping[int, int]
+) -> tuple[Codes, Values, Values]:
+    codes = np.full(nodes.shape, ALL, np.int32)
+    inside = np.ones(len(nodes), bool)
+    for at, depth in levels.items():
+        codes[:, at] = dimensions[at].at_depth(depth)[nodes[:, at]]
+        inside &= codes[:, at] != ALL
+    first, label = group_codes(codes[inside] + 1, [len(dimension.labels) + 1 for dimension in dimensions])
+    place = np.full(len(nodes), len(first), np.int64)  # who stands higher in a tree falls in a last group, dropped
+    place[inside] = label
+    rows = np.bincount(place, weights=tuples.rows, minlength=len(first) + 1).astype(np.int64)
+    return codes[inside][first], _persons(tuples, place, len(first) + 1)[:-1], rows[:-1]
+
+
+def _persons(tuples: Tuples, label: Values, groups: int) -> Values:
+    """Distinct persons in each group of tuples; rows where no person key exists."""
+    if tuples.persons is None:
+        return np.bincount(label, weights=tuples.rows, minlength=groups).astype(np.int64)
+    persons = roll_up_persons(tuples.persons, label, groups)
+    empty = np.zeros((groups, 0), np.int32)
+    return person_counts(Tuples((), (), empty, np.zeros(groups, np.int64), persons))

@@ -1,0 +1,48 @@
+"""Small categories of one dimension put together until nobody is alone in them.
+
+Knows how many persons stand behind each category, and asks anew after each merge: 3 and 4 people may be 4.
+Ignores where they are counted. What counts may be the persons of the category, or those of its smallest cell where
+every cell of a cross table must reach k. Source: YAPÓ guide 3 (Y16, Y17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+Recount = Callable[[Sequence[str]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Which categories became one; or, where only one would be left, which must all be hidden instead."""
+
+    label: str
+    joined: tuple[str, ...] = ()
+    persons: int = 0
+    suppressed: tuple[str, ...] = ()
+
+
+def free_label(wanted: str, taken: Collection[str]) -> str:
+    """The label for merged categories; one the data already use is left to them."""
+    label, number = wanted, 2
+    while label in taken:
+        label, number = f"{wanted} ({number})", number + 1
+    return label
+
+
+def merge_small(counts: Mapping[str, int], k: int, recount: Recount, others: str) -> Merge:
+    """Merge the categories of fewer than k persons, and then the next smallest until the merged one reaches k.
+
+    Categories of nobody stay as they are. `others` is the label wanted; see `free_label`.
+    """
+    label = free_label(others, counts)
+    order = sorted((label for label, count in counts.items() if count > 0), key=lambda name: (counts[name], name))
+    small = sum(counts[name] < k for name in order)
+    if small == 0:
+        return Merge(label)
+    for size in range(max(small, 2), len(order)):
+        persons = recount(order[:size])
+        if persons >= k:
+            return Merge(label, tuple(order[:size]), persons)
+    return Merge(label, suppressed=tuple(order))

@@ -1,0 +1,205 @@
+"""What several publications of one table tell together: differences that single out fewer than k persons.
+
+Knows published values by key, which cells are hidden, and how cells add up. Ignores files and where values come from:
+all it needs is public, so it plays the outsider. A cell that grows from 12 to 13 tells that one person came in, with
+all the categories of the cell, though both values are large.
+Sources: REQUIREMENTS Y22; OpenSAFELY and Fellegi 1972 on differencing; the audit (`_audit`) for hidden cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from celosia.tables._audit import audit
+from celosia.tables._bounds import Bounds
+from celosia.tables._grid import Grid
+from celosia.tables._system import possible_filling
+
+Key = Hashable
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference:
+    """A cell whose new value, against an earlier publication, singles out fewer than k persons."""
+
+    key: Key
+    publication: int  # which of the earlier ones
+    before: int
+    after: int
+
+    @property
+    def change(self) -> int:
+        """Persons more (or fewer, below zero)."""
+        return self.after - self.before
+
+
+def revealing(
+    before: Mapping[Key, int] | Sequence[Mapping[Key, int]], after: Mapping[Key, int], k: int
+) -> tuple[Difference, ...]:
+    """Published cells that differ by 1 to k-1 persons, either way, from any earlier published value of theirs."""
+    earlier = [before] if isinstance(before, Mapping) else list(before)
+    found = (
+        Difference(key, number, values[key], value)
+        for key, value in after.items()
+        for number, values in enumerate(earlier)
+        if key in values
+    )
+    return tuple(one for one in found if 1 <= abs(one.change) < k)
+
+
+def near_earlier(differences: Sequence[Difference], k: int) -> dict[Key, tuple[int, int]]:
+    """What the public knows of each withheld cell: within k-1 of every earlier value that it would have betrayed."""
+    known: dict[Key, tuple[int, int]] = {}
+    for one in differences:
+        low, high = known.get(one.key, (k, one.before + k - 1))
+        known[one.key] = max(low, one.before - k + 1), min(high, one.before + k - 1)
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One cell is the sum of others, or, where persons may stand in several, between the largest and the sum."""
+
+    whole: Key
+    parts: tuple[Key, ...]
+    additive: bool = True
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Publication:
+    """A table as the public has it: None is hidden. `bounds` is more that is known of some hidden cells."""
+
+    values: Mapping[Key, int | None]
+    relations: Sequence[Relation] = ()
+    bounds: Mapping[Key, Interval] = field(default_factory=dict)
+    least: int = 1  # of a hidden cell; 0 where zeros are hidden too
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Learned:
+    """What an outsider computes: that between `low` and `high` persons make up a group, or came to it or left it.
+
+    `keys` is one cell or several whose sum is meant. Without `earlier` it is a number of persons in publication
+    `later`; with it, the change between the two.
+    """
+
+    keys: tuple[Key, ...]
+    earlier: int | None
+    later: int
+    low: int
+    high: int
+
+
+def what_outsider_computes(
+    publications: Sequence[Publication], k: int, *, budget_seconds: float | None = None
+) -> tuple[Learned, ...]:
+    """Groups of 1 to k-1 persons that follow from all publications together.
+
+    Hidden cells known exactly; cells, published or not, whose change between two publications is known to be of 1 to
+    k-1 persons; and sums of hidden cells, as totals give them, that change so.
+    """
+    share = None if budget_seconds is None else budget_seconds / max(len(publications), 1)
+    known = [intervals(one, budget_seconds=share) for one in publications]
+    small: list[Learned] = []
+    for number, publication in enumerate(publications):
+        small += _small_cells(publication, known[number], number, k)
+    for earlier, later in combinations(range(len(publications)), 2):
+        small += _changed_cells(known, earlier, later, k)
+        small += _changed_rests(publications, known, earlier, later, k)
+    return tuple(small)
+
+
+def intervals(publication: Publication, *, budget_seconds: float | None = None) -> dict[Key, Interval]:
+    """The least and the greatest possible value of every cell, as far as the public can tell."""
+    keys = list(dict.fromkeys([*publication.values, *(key for one in publication.relations for key in _cells(one))]))
+    unknown = np.array([publication.values.get(key) is None for key in keys], np.bool_)
+    prior = [publication.bounds.get(key, _prior(publication, key)) for key in keys]
+    bounds = Bounds(np.array([low for low, _ in prior], float), np.array([high for _, high in prior], float))
+    values = np.array([publication.values.get(key) or 0 for key in keys], np.int64)
+    grid = _public_grid(keys, values, publication.relations)
+    filled = possible_filling(grid, unknown, bounds)
+    if filled is None:  # rounded or otherwise not adding up: totals tell nothing of their parts
+        return _as_published(keys, values, unknown, bounds)
+    possible = audit(
+        _public_grid(keys, filled, publication.relations), unknown, bounds, exact=True, budget_seconds=budget_seconds
+    )
+    low, high = np.where(possible.proven, possible.low, bounds.low), np.where(possible.proven, possible.high, np.inf)
+    return {key: (float(low[at]), float(high[at])) for at, key in enumerate(keys)}
+
+
+def _prior(publication: Publication, key: Key) -> Interval:
+    """A cell that is not even listed was never meant to be published: it may be of nobody."""
+    return (publication.least if key in publication.values else 0, np.inf)
+
+
+def _cells(relation: Relation) -> tuple[Key, ...]:
+    return (relation.whole, *relation.parts)
+
+
+def _public_grid(keys: Sequence[Key], values: np.ndarray, relations: Sequence[Relation]) -> Grid:
+    number = {key: at for at, key in enumerate(keys)}
+    lengths = [len(one.parts) for one in relations]
+    return Grid(
+        values,
+        np.array([number[one.whole] for one in relations], np.int64),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.array([number[part] for one in relations for part in one.parts], np.int64),
+        np.array([one.additive for one in relations], np.bool_),
+        np.ones(len(keys), np.int64),
+        np.ones(len(keys), np.bool_),
+    )
+
+
+def _as_published(keys: Sequence[Key], values: np.ndarray, unknown: np.ndarray, bounds: Bounds) -> dict[Key, Interval]:
+    low, high = np.where(unknown, bounds.low, values), np.where(unknown, bounds.high, values)
+    return {key: (float(low[at]), float(high[at])) for at, key in enumerate(keys)}
+
+
+# --- small groups ---------------------------------------------------------------------------------
+
+
+def _small_cells(publication: Publication, known: Mapping[Key, Interval], number: int, k: int) -> Iterator[Learned]:
+    for key, (low, high) in known.items():
+        if publication.values.get(key) is None and low == high and 1 <= low < k:
+            yield Learned((key,), None, number, int(low), int(high))
+
+
+def _changed_cells(known: Sequence[Mapping[Key, Interval]], earlier: int, later: int, k: int) -> Iterator[Learned]:
+    before, after = known[earlier], known[later]
+    for key in (key for key in after if key in before):
+        yield from _small_change((key,), earlier, later, before[key], after[key], k)
+
+
+def _changed_rests(
+    publications: Sequence[Publication], known: Sequence[Mapping[Key, Interval]], earlier: int, later: int, k: int
+) -> Iterator[Learned]:
+    """Sums of cells hidden in one of the two publications: a known whole less its known parts."""
+    shared = set(publications[earlier].relations)
+    for relation in publications[later].relations:
+        if relation.additive and relation in shared:
+            rest = tuple(part for part in relation.parts if not all(_exact(known[at][part]) for at in (earlier, later)))
+            if len(rest) > 1 and all(_exact(known[at][relation.whole]) for at in (earlier, later)):
+                before, after = (_rest(known[at], relation, rest) for at in (earlier, later))
+                yield from _small_change(rest, earlier, later, (before, before), (after, after), k)
+
+
+def _rest(known: Mapping[Key, Interval], relation: Relation, rest: Sequence[Key]) -> float:
+    aside = set(rest)
+    return known[relation.whole][0] - sum(known[part][0] for part in relation.parts if part not in aside)
+
+
+def _exact(interval: Interval) -> bool:
+    return interval[0] == interval[1]
+
+
+def _small_change(
+    keys: tuple[Key, ...], earlier: int, later: int, before: Interval, after: Interval, k: int
+) -> Iterator[Learned]:
+    low, high = after[0] - before[1], after[1] - before[0]
+    if 1 <= low <= high < k or -k < low <= high <= -1:
+        yield Learned(keys, earlier, later, int(low), int(high))

@@ -1,0 +1,125 @@
+"""Hashes of short id spaces are undone; salted ones, numbers and plain codes are left alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from stdnum.cl import rut
+
+from celosia.attacks.disguise import SPACES, _turns, check_digits, disguised_identifier, looks_hashed
+from celosia.model.attacks import Finding
+
+SEED = 7
+
+
+def found(values: list[str], **choices: object) -> Finding | None:
+    """The finding on a column of these values, once each."""
+    return disguised_identifier("clave", values, np.ones(len(values), np.int64), SEED, **choices)  # type: ignore[arg-type]
+
+
+def numbers(low: int, high: int, size: int = 1_000) -> list[int]:
+    """Distinct identity numbers, the same on every run."""
+    return [int(number) for number in np.random.Generator(np.random.Philox(3)).choice(high - low, size, False) + low]
+
+
+def runs(size: int = 1_000) -> list[str]:
+    """Chilean RUN with their verifying digit."""
+    return [f"{number}-{rut.calc_check_digit(str(number))}" for number in numbers(3_000_000, 26_000_000, size)]
+
+
+def hashed(texts: list[str], algorithm: str = "sha256") -> list[str]:
+    """Their digests in hexadecimal."""
+    return [hashlib.new(algorithm, text.encode()).hexdigest() for text in texts]
+
+
+def test_verifying_digits_are_those_of_the_library() -> None:
+    bodies = numbers(1_000_000, 27_000_000, 500)
+    assert check_digits(np.array(bodies)) == [rut.calc_check_digit(str(body)) for body in bodies]
+
+
+@pytest.mark.parametrize(
+    "dress",
+    [
+        lambda text: hashlib.sha256(text.encode()).hexdigest(),
+        lambda text: hashlib.md5(text.encode()).hexdigest().upper(),
+        lambda text: hashlib.md5(text.replace("-", "").encode()).hexdigest()[:16],
+        lambda text: base64.b64encode(hashlib.sha1(text.encode()).digest()).decode(),
+        lambda text: base64.urlsafe_b64encode(hashlib.sha1(text.encode()).digest()).decode().rstrip("="),
+    ],
+    ids=["sha256", "md5 in capitals", "md5 cut short, no dash", "base64", "base64 of an address, unpadded"],
+)
+def test_a_hashed_run_is_undone_however_it_is_dressed(dress: Callable[[str], str]) -> None:
+    finding = found([dress(text) for text in runs()])
+    assert finding is not None
+    assert (finding.kind, finding.severity, finding.persons) == ("hashed_identifier", "high", 1_000)
+
+
+def test_a_hashed_telephone_is_undone() -> None:
+    finding = found(hashed([f"+56{number}" for number in numbers(900_000_000, 1_000_000_000, 2_000)]))
+    assert finding is not None
+    assert finding.detail["space"] == "phone_cl_pe"
+
+
+def test_masked_and_missing_cells_among_digests_do_not_hide_them() -> None:
+    assert found([*hashed(runs()), "*", ""]) is not None
+
+
+def test_a_salted_hash_is_left_alone() -> None:
+    assert found(hashed([f"sal{text}" for text in runs()]), guesses=300_000) is None
+
+
+def test_short_digests_are_not_hit_by_accident() -> None:
+    """Eight hexadecimal digits of many people: accidents are expected and must not count."""
+    unrelated = [text[:8] for text in hashed([f"otro-{number}" for number in range(30_000)])]
+    assert found(unrelated, guesses=500_000) is None
+
+
+def test_an_encoded_run_needs_no_guess() -> None:
+    finding = found([base64.b64encode(text.encode()).decode() for text in runs(50)], guesses=0)
+    assert finding is not None
+    assert finding.kind == "encoded_identifier"
+
+
+def test_the_digest_of_a_published_column_is_found_there() -> None:
+    names = [f"Comuna {number}" for number in range(40)]
+    finding = found(hashed(names), others=[("comuna", names)], guesses=0)
+    assert finding is not None
+    assert finding.columns == ("clave", "comuna")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [str(number) for number in numbers(10_000_000, 99_999_999, 100)],
+        [f"A{number % 100:02d}.{number % 10}" for number in range(100)],
+        [f"{number:05d}" for number in range(300)],
+        ["Mujer", "Hombre", "*", ""],
+        [],
+    ],
+    ids=["plain numbers", "diagnoses", "codes", "words", "nothing"],
+)
+def test_ordinary_columns_do_not_look_hashed(values: list[str]) -> None:
+    assert not looks_hashed(values)
+    assert found(values, guesses=10_000) is None
+
+
+def test_the_same_seed_tries_the_same_numbers_and_none_twice() -> None:
+    space = SPACES[0]
+    turns = _turns(SEED, 5)
+    tried: list[int] = []
+    while len(tried) < space.size:
+        turn, ordinals = next(turns)
+        if turn is space:
+            tried.extend(ordinals.tolist())
+    assert len(set(tried)) == space.size
+    assert found(hashed(runs())) == found(hashed(runs()))
+
+
+def test_no_finding_holds_a_value() -> None:
+    values = hashed(runs())
+    text = str(found(values))
+    assert not any(value in text for value in [*values, *runs()])

@@ -1,0 +1,186 @@
+"""Masks that the rest of the file undoes are found, and their absence is not reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia.attacks._view import View
+from celosia.attacks.traces import traces
+from celosia.attacks.unmasking import derived_shown, near_numbers, recoding_betrayed, unmask
+
+ROWS = 600
+RNG = np.random.Generator(np.random.Philox(11))
+COMUNAS = [f"{region:02d}{comuna:03d}" for region in range(1, 7) for comuna in range(1, 9)]
+
+
+def view(persons: Sequence[int] | None = None, **columns: Sequence[str]) -> View:
+    """A published file from its columns."""
+    labels, codes = [], []
+    for cells in columns.values():
+        found, code = np.unique(np.array(cells, object).astype(str), return_inverse=True)
+        labels.append(tuple(map(str, found)))
+        codes.append(code)
+    owners = None if persons is None else np.array(persons, np.int64)
+    return View(tuple(columns), tuple(labels), np.stack(codes, axis=1).astype(np.int64), owners)
+
+
+def masked(cells: Sequence[str], every: int = 10) -> list[str]:
+    """The same cells, one in so many masked."""
+    return ["*" if place % every == 3 else cell for place, cell in enumerate(cells)]
+
+
+def drawn(values: Sequence[str], size: int = ROWS) -> list[str]:
+    """Cells by chance, the same on every run."""
+    return [values[place] for place in RNG.integers(len(values), size=size)]
+
+
+def test_a_masked_region_is_told_by_the_comuna_beside_it() -> None:
+    comuna = drawn(COMUNAS)
+    [found] = unmask(view(region=masked([code[:2] for code in comuna]), comuna=comuna, sexo=drawn(["F", "M"])))
+    assert found.variables == ("region", "comuna")
+    assert found.remedy == "comuna"
+    assert found.detail["cells"] == found.detail["masked"] == 60
+    assert found.rate == 1.0
+
+
+def test_the_first_digits_tell_the_region_of_a_comuna_never_seen_with_it() -> None:
+    comuna = drawn(COMUNAS)
+    region = ["*" if code == "03005" else code[:2] for code in comuna]
+    [found] = unmask(view(region=region, comuna=comuna))
+    assert found.detail["cells"] == region.count("*") > 0
+
+
+def test_unrelated_columns_undo_nothing() -> None:
+    cells = view(a=masked(drawn(["x", "y", "z"])), b=drawn(COMUNAS), c=drawn(["1", "2"]), d=drawn(["p", "q", "r"]))
+    assert unmask(cells) == ()
+
+
+def test_a_column_with_one_usual_value_is_no_disclosure() -> None:
+    usual = ["Chile" if place % 50 else "Perú" for place in range(ROWS)]
+    assert unmask(view(pais=masked(usual), comuna=drawn(COMUNAS))) == ()
+
+
+def test_a_group_that_agrees_by_more_than_accident_is_found_in_a_loose_relation() -> None:
+    """Only one hospital treats one illness; the others treat all."""
+    hospital = drawn(["A", "B", "C", "D"])
+    illness = [
+        ("F20" if place == "A" else cell)
+        for place, cell in zip(hospital, drawn(["F20", "J18", "E11", "I10"]), strict=True)
+    ]
+    [found] = unmask(view(illness=masked(illness), hospital=hospital))
+    hidden = [place for place in range(ROWS) if place % 10 == 3 and hospital[place] == "A"]
+    assert found.detail["cells"] == len(hidden)
+
+
+def test_the_row_of_another_member_tells_the_value_of_the_household() -> None:
+    household = [str(1000 + place // 3) for place in range(ROWS)]
+    ethnicity = ["abcd"[int(number) * 7 % 4] for number in household]
+    [found] = unmask(view(ethnicity=masked(ethnicity), household=household))
+    assert found.variables == ("ethnicity", "household")
+    assert found.detail["cells"] == 60
+
+
+def test_a_sequence_number_tells_the_month() -> None:
+    number = [str(place) for place in RNG.permutation(ROWS)]
+    month = [f"{int(value) * 12 // ROWS + 1:02d}" for value in number]
+    [found] = unmask(view(month=masked(month), number=number, sexo=drawn(["F", "M"])))
+    assert (found.attack, found.variables) == ("sequence", ("month", "number"))
+    assert found.detail["cells"] > 50
+
+
+def test_the_order_of_the_rows_tells_the_region() -> None:
+    region = [f"{place * 8 // ROWS:02d}" for place in range(ROWS)]
+    [found] = unmask(view(region=masked(region), sexo=drawn(["F", "M"])))
+    assert found.attack == "row_order"
+
+
+def test_where_the_original_is_known_the_masked_cells_themselves_are_judged() -> None:
+    """The masked rows are the exceptions: the guess from the rest is always wrong."""
+    comuna = drawn(COMUNAS)
+    file = view(region=masked([code[:2] for code in comuna]), comuna=comuna)
+    wrong = np.where(file.masked[0][:, None], 0, file.codes)
+    assert unmask(file, truth=wrong) == ()
+
+
+def test_people_are_counted_and_not_rows() -> None:
+    comuna = drawn(COMUNAS)
+    file = view([place // 100 for place in range(ROWS)], region=masked([c[:2] for c in comuna]), comuna=comuna)
+    [found] = unmask(file)
+    assert 0 < found.persons <= 6
+
+
+def test_a_birth_year_tells_the_masked_age_within_one() -> None:
+    birth = drawn([str(year) for year in range(1930, 2015)])
+    age = [str(2024 - int(year) - place % 2) for place, year in enumerate(birth)]
+    [found] = near_numbers(view(age=masked(age), birth=birth, weight=drawn([str(n) for n in range(40, 120)])))
+    assert found.columns == ("age", "birth")
+    assert found.cells == 60
+
+
+def test_numbers_that_do_not_go_together_tell_nothing() -> None:
+    assert (
+        near_numbers(view(age=masked(drawn([str(n) for n in range(90)])), weight=drawn([str(n) for n in range(90)])))
+        == ()
+    )
+
+
+def test_a_mask_among_full_codes_points_to_the_one_that_is_never_shown() -> None:
+    codes = ["05301", "05302", "05303", "053**"]
+    universe = {"comuna": ["05301", "05302", "05303", "05304", "05401"]}
+    [found] = recoding_betrayed(view(comuna=codes * 5), universe, few=3)
+    assert (found.severity, found.cells, found.detail["single"]) == ("high", 5, 5)
+
+
+def test_a_mask_over_every_code_betrays_none() -> None:
+    universe = {"comuna": [f"053{number:02d}" for number in range(20)]}
+    assert recoding_betrayed(view(comuna=["053**"] * 5 + ["054**"] * 5), universe, few=3) == ()
+
+
+def test_the_chapter_beside_a_masked_diagnosis_is_shown() -> None:
+    diagnosis = drawn(["F20", "F32", "J18", "J45", "E11", "I10"])
+    file = view(diagnosis=masked(diagnosis), chapter=[code[0] for code in diagnosis], sexo=drawn(["F", "M"]))
+    [found] = derived_shown(file, ["diagnosis"])
+    assert found.columns == ("diagnosis", "chapter")
+    hidden = view(diagnosis=masked(diagnosis), chapter=masked([code[0] for code in diagnosis]), sexo=drawn(["F", "M"]))
+    assert derived_shown(hidden, ["diagnosis"]) == ()
+
+
+def test_traces_of_the_source_are_found() -> None:
+    notes = [f"Vino con su hermano número {place} a la consulta" for place in range(ROWS)]
+    weight = [f"{place % 90 + 30}" if place % 40 else f"{place % 90 + 30}.125" for place in range(ROWS)]
+    file = view(id=[str(place + 1) for place in range(ROWS)], notes=notes, weight=weight, sexo=drawn(["F", "M"]))
+    assert [(found.kind, found.columns) for found in traces(file)] == [
+        ("sequence_number", ("id",)),
+        ("free_text", ("notes",)),
+        ("format_trace", ("weight",)),
+    ]
+
+
+def test_ordinary_columns_leave_no_trace() -> None:
+    assert traces(view(comuna=drawn(COMUNAS), sexo=masked(drawn(["F", "M"])), edad=drawn(["30 a 39", "40 a 49"]))) == ()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_column_masked_by_chance_beside_permuted_columns_is_seldom_undone(seed: int) -> None:
+    rng = np.random.Generator(np.random.Philox(seed))
+    cells = [str(value) for value in rng.integers(0, 5, ROWS)]
+    file = view(
+        a=masked(cells), b=[str(v) for v in rng.integers(0, 200, ROWS)], c=[str(v) for v in rng.integers(0, 9, ROWS)]
+    )
+    assert unmask(file) == ()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["a", "b", "*", ""]), st.sampled_from(["x", "y", ""])), min_size=1, max_size=30)
+)
+def test_any_small_file_can_be_attacked(rows: list[tuple[str, str]]) -> None:
+    file = view(one=[row[0] for row in rows], two=[row[1] for row in rows])
+    for found in unmask(file):
+        assert 0 < found.detail["cells"] <= found.detail["masked"]  # type: ignore[operator]
+    traces(file)
+    near_numbers(file)

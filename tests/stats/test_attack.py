@@ -1,0 +1,49 @@
+"""An outsider with every release learns nothing from what a run wrote, and something from what it should not have."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.stats.small_stats import LATER, NOW, PERSONS, category, people, project, shown, table, write_personal
+
+from celosia.stats import attack_stats, run_stats
+
+SECTOR = category("sector", ["A", "B", "C", "D"])
+
+
+def sectors(**counts: int) -> list[dict[str, str]]:
+    return people({(name,): count for name, count in counts.items()}, ["sector"])
+
+
+@pytest.mark.requirement("Y22")
+def test_releases_made_by_runs_tell_an_outsider_nothing(tmp_path: Path) -> None:
+    home = project(tmp_path, sectors(A=40, B=3, C=25, D=31), table("t", SECTOR, PERSONS))
+    run_stats(home, now=NOW)
+    write_personal(tmp_path, sectors(A=41, B=3, C=32, D=31))
+    run_stats(home, now=LATER)
+    found = attack_stats(home)
+    assert len(found.releases) == 2
+    assert found.compared > 0
+    assert found.differences == 0
+    assert found.findings == ()
+    assert shown(home, "t__internal", "sector")["A"] is None
+
+
+@pytest.mark.requirement("Y22")
+def test_a_published_difference_of_one_person_is_found(tmp_path: Path) -> None:
+    home = project(tmp_path, sectors(A=40, C=25), table("t", SECTOR, PERSONS, margins='"none"'))
+    run_stats(home, now=NOW)
+    with contextlib.closing(duckdb.connect(home / "stats.duckdb")) as database:
+        database.execute("UPDATE celosia_history SET until = 1")
+        database.execute(
+            "INSERT INTO celosia_history SELECT table_name, measure, cell, value + 1, 2, NULL FROM celosia_history"
+        )
+        database.execute("INSERT INTO celosia_runs SELECT 2, started, facts FROM celosia_runs")
+    found = attack_stats(home)
+    assert (found.compared, found.differences) == (2, 2)
+    assert {(one.kind, one.cell["sector"]) for one in found.findings} == {("difference", "A"), ("difference", "C")}
+    assert not found.holds
+    assert "41" not in str(found.as_dict()["findings"])
