@@ -75,8 +75,12 @@ def permuted(seed: int, rows: int = 400, *, known_persons: bool = False) -> Scen
 
 
 def permuted_with_outsiders(seed: int, controls: int, rows: int = 400) -> Scene:
-    """The same with people held out. Everybody's columns are permuted: next to people with habits, a release of
-    impossible people does worse than its control, which is no equal chance either."""
+    """The same with people held out.
+
+    Everybody's columns are permuted: next to people with habits, a release of impossible people does worse than its
+    control. And the release still tells the margins of its own original, which outsiders do not share: in a small
+    original that is a little to know, so it must not be small beside many controls.
+    """
     rng = chance(seed)
     everybody = _shuffled(people(rows + controls, rng), rng)
     original = everybody[:rows]

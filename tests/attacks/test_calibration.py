@@ -34,7 +34,7 @@ NOTHING_WORKS: dict[str, Callable[[int], Scene]] = {
     "unrelated rows, 5,000 controls": lambda seed: unrelated(seed, 5_000),
     "unrelated rows recoded locally, 1,000 controls": lambda seed: unrelated(seed, 1_000, local=True),
     "permuted columns, 100 controls": lambda seed: permuted_with_outsiders(seed, 100),
-    "permuted columns, 5,000 controls": lambda seed: permuted_with_outsiders(seed, 5_000),
+    "permuted columns, 5,000 controls": lambda seed: permuted_with_outsiders(seed, 5_000, 1_500),
     "permuted columns of a small register": lambda seed: permuted(seed, rows=200),
     "permuted columns of a register": lambda seed: permuted(seed, rows=1_000),
     "permuted columns of a register with known persons": lambda seed: permuted(seed, known_persons=True),

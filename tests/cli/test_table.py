@@ -160,6 +160,67 @@ def test_a_small_total_with_one_person_in_each_part_takes_its_zeros_along(tmp_pa
 
 
 @pytest.mark.requirement("A26")
+def counted(path: Path, counts: dict[str, int]) -> Path:
+    return write(path, "place,kind", [",".join(key) for key, count in counts.items() for _ in range(count)])
+
+
+@pytest.mark.requirement("A26")
+def test_a_row_of_two_single_persons_is_protected_when_zeros_may_be_hidden(tmp_path, capsys):
+    path = counted(tmp_path / "ones.csv", {"xp": 9, "xq": 9, "yp": 8, "yq": 7, "zp": 1, "zq": 1})
+    words = ["table", str(path), "--rows", "place", "--columns", "kind", "--margins", "--k", "3"]
+    assert main(words) == 1
+    assert "--zeros hide" in capsys.readouterr().err  # 1 in each part and at most 2 in all: the marks tell it
+    cells = cells_of(report_of(capsys, *words[1:], "--zeros", "hide"))
+    assert [cells["z", kind][1] for kind in ("p", "q", None)] == ["primary"] * 3
+    assert cells[None, None][0] == 35
+
+
+@pytest.mark.requirement("A26")
+def test_a_category_that_is_listed_is_known_to_have_somebody(tmp_path):
+    """Hidden zeros make [0, 2] of a small cell, never of a row total: r of 1 to 2 must keep both values."""
+    rows = {"ap": 9, "aq": 1, "bp": 9, "bq": 1, "cp": 1, "dp": 1, "dq": 9, "eq": 1, "fp": 1, "fq": 9, "gp": 1}
+    path = counted(tmp_path / "rows.csv", rows | {"hp": 9, "hq": 1})
+    made = cross_table(path, "place", "kind", k=3, margins=True, zeros="hide")
+    shown = {cell.categories: cell.value for cell in made.cells}
+    hidden = [row for row in "abcdefgh" if shown[row, None] is None]
+    assert set("ceg") < set(hidden)  # three totals of at least 1 that make 3 would be 1 each
+
+
+@pytest.mark.requirement("A26", "Y18")
+def test_one_person_in_two_places_does_not_undo_the_sums_of_the_others(tmp_path):
+    """Nearly every margin is a sum; a reader who takes them all for sums must not compute the 3."""
+    lines = [
+        f"{place}{n},{place},{kind}" for place, kind, count in (("x", "p", 12), ("y", "p", 20)) for n in range(count)
+    ]
+    lines += [f"xq{n},x,q" for n in range(3)] + [f"yq{n},y,q" for n in range(9)] + ["y0,y,q"]
+    path = write(tmp_path / "people.csv", "person,place,kind", lines)
+    made = cross_table(path, "place", "kind", k=5, margins=True, person="person")
+    shown = {cell.categories: cell.value for cell in made.cells}
+    assert shown["x", "q"] is None
+    assert shown["x", "p"] is None or shown["x", None] is None
+
+
+def test_k_must_leave_the_values_that_are_to_stay_possible(crossed, capsys):
+    words = ["table", str(crossed), "--rows", "place", "--columns", "kind", "--width", "4"]
+    assert main(words) == 2
+    assert "≥ 6 (width = 4)" in capsys.readouterr().err
+    assert main([*words[:-2], "--k", "2"]) == 0  # nothing is below 2
+
+
+def test_figures_speak_of_what_is_shown_as_primary(tmp_path):
+    """A full cell looks like a helper: no figure may count it among the primary ones."""
+    path = counted(tmp_path / "full.csv", {"xp": 9, "yp": 8, "yq": 7, "zp": 6, "zq": 9})
+    made = cross_table(path, "place", "kind", k=5, margins=True, zeros="hide").as_dict()
+    assert made["recoverable_without"] <= made["cells_primary"] == 1
+
+
+def test_a_wide_table_without_totals_takes_no_search(tmp_path):
+    lines = [f"r{n % 211},c{n % 197}" for n in range(30_000)]
+    path = write(tmp_path / "wide.csv", "place,kind", lines)
+    made = cross_table(path, "place", "kind", k=5)
+    assert made.figures["cells_primary"] == 30_000
+
+
 def test_percentages_come_from_published_cells_only(crossed, capsys):
     words = (str(crossed), "--rows", "place", "--columns", "kind")
     cells = cells_of(report_of(capsys, *words, "--percent", "rows"))

@@ -20,6 +20,7 @@ ENGINES = (
     pytest.param("duckdb", id="duckdb"),
     pytest.param("sqlite", id="sqlite"),
     pytest.param("postgres", id="postgres", marks=pytest.mark.postgres),
+    pytest.param("icu", id="icu", marks=pytest.mark.postgres),
     pytest.param("spark", id="spark", marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")]),
 )
 
@@ -32,8 +33,8 @@ def personal_source(
         return source_at(Address("duckdb", path=_duckdb(tables, folder)), folder)
     if engine == "sqlite":
         return source_at(Address("sqlite", path=_sqlite(tables, folder)), folder)
-    if engine == "postgres":
-        url = request.getfixturevalue("postgres_url")
+    if engine in ("postgres", "icu"):
+        url = request.getfixturevalue(f"{engine}_url")
         _postgres(tables, url)
         return source_at(Address("postgres", url=url), folder)
     request.getfixturevalue("spark_engine")  # the one session of the test session

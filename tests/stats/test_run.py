@@ -224,3 +224,30 @@ def test_a_run_of_some_tables_keeps_the_others_and_their_catalogue(tmp_path: Pat
     done = run_stats(home, tables=["u"], now=LATER)
     assert [one.table for one in done.tables] == ["u__internal"]
     assert set(everything(home)) == {"t__internal", "u__internal"}
+
+
+@pytest.mark.requirement("Y21")
+def test_four_people_in_four_categories_are_not_told_by_the_zeros_beside_them(tmp_path: Path) -> None:
+    names = ["A", "B", "C", "D", "E"]
+    counts = {(name, "N"): 1 for name in names[:4]} | {(name, "S"): 20 for name in names}
+    rows = people(counts, ["sector", "region"])
+    home = project(tmp_path, rows, table("t", category("sector", names), REGION, PERSONS))
+    run_stats(home, now=NOW)
+    north = {row["sector"]: row["persons"] for row in read(home, "t__internal") if row["region"] == "N"}
+    assert set(north.values()) == {None}
+    assert "E" in north
+
+
+@pytest.mark.requirement("Y22")
+def test_what_totals_tell_of_hidden_cells_together_does_not_change_by_fewer_than_k(tmp_path: Path) -> None:
+    home = project(tmp_path, sectors(A=20, B=30, C=40), table("t", SECTOR, PERSONS))
+    run_stats(home, now=NOW)
+    write_personal(tmp_path, sectors(A=22, B=30, C=47))
+    run_stats(home, now=LATER)
+    found = shown(home, "t__internal", "sector")
+    before = {"A": 20, "B": 30, "C": 40, None: 90}
+    assert found["A"] is None
+    told = {name: value - before[name] for name, value in found.items() if value is not None}
+    if None in told:
+        rest = told[None] - sum(change for name, change in told.items() if name is not None)
+        assert not 0 < abs(rest) < 5

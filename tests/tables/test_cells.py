@@ -18,6 +18,7 @@ from celosia.tables import (
     cell_table,
     grid_of,
     kept_sets,
+    never_empty,
     with_empty,
 )
 from celosia.tuples import Persons, Tuples, group_codes
@@ -149,6 +150,21 @@ def test_persons_in_several_parts_leave_inequalities() -> None:
     assert not grid.additive.all()
     assert holds(grid)
     assert grid_of([table], additive=True)[0].additive.all()
+
+
+def test_one_person_in_two_parts_leaves_the_other_margins_sums() -> None:
+    events = [(0, 0, 1), (0, 1, 1), *((1, sex, 10 + sex) for sex in (0, 1)), (2, 0, 20)]
+    table = cell_table(tuples_of(("place", "sex"), VOCABULARIES[:2], events), (PLACE, SEX), "all")
+    grid, _ = grid_of([table])
+    sums = [grid.values[whole] == grid.values[parts].sum() for whole, parts in grid.relations()]
+    assert grid.additive.tolist() == sums
+    assert 0 < sum(sums) < len(sums)
+
+
+def test_a_listed_category_and_the_total_have_somebody() -> None:
+    table = with_empty(cell_table(tuples_of(("place", "sex"), VOCABULARIES[:2], [(0, 0, 1), (1, 1, 2)]), (PLACE, SEX)))
+    known = {table.labels(cell) for cell in np.flatnonzero(never_empty(table))}
+    assert known == {table.labels(cell) for cell in range(len(table.codes)) if None in table.labels(cell)}
 
 
 def test_any_margin_costs_more_than_any_inner_cell_and_the_larger_more_than_the_smaller() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -66,3 +67,27 @@ def test_what_is_left_reaches_k_or_is_hidden(people: People, k: int) -> None:
         assert made.persons == len(set().union(*(people[label] for label in made.joined))) >= k
         assert len(made.joined) > 1
         assert left
+
+
+@pytest.mark.requirement("Y17")
+def test_five_categories_of_one_person_are_not_merged_into_five() -> None:
+    made = merged(apart(A=1, B=1, C=1, D=1, E=1, F=6, G=30), 5)
+    assert made == Merge("Otros", ("A", "B", "C", "D", "E", "F"), 11)
+    assert merged(apart(A=5, B=4, C=4), 5).suppressed == ("B", "C", "A")  # 8 would be 4 and 4
+
+
+@pytest.mark.requirement("Y17")
+@pytest.mark.parametrize(("k", "categories", "most"), [(3, 4, 6), (4, 3, 9), (4, 4, 6), (5, 3, 11)])
+def test_who_knows_the_rule_cannot_tell_the_members_of_others(k: int, categories: int, most: int) -> None:
+    """Every filling is merged; those that look alike must leave each small category two counts or more."""
+    alike: dict[object, list[tuple[int, ...]]] = {}
+    for counts in product(range(1, most + 1), repeat=categories):
+        named = dict(zip("ABCDEF", counts, strict=False))
+        made = merge_small(named, k, lambda labels, named=named: sum(named[label] for label in labels), "Otros")
+        if made.joined:
+            left = tuple((label, count) for label, count in named.items() if label not in made.joined)
+            alike.setdefault((frozenset(made.joined), made.persons, left), []).append(counts)
+    assert len(alike) > 20
+    for fillings in alike.values():
+        for column in zip(*fillings, strict=True):
+            assert min(column) >= k or len(set(column)) > 1

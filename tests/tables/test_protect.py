@@ -188,7 +188,7 @@ def marks(grid: Grid, hidden: Flags, k: int) -> NDArray[np.int8]:
 
 
 @pytest.mark.requirement("Y21", "A26")
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(tables(), st.integers(3, 6), st.integers(1, 2))
 def test_a_reader_finds_at_least_two_values_for_every_small_cell(grid: Grid, k: int, width: int) -> None:
     assume(k >= width + 2)
@@ -196,7 +196,7 @@ def test_a_reader_finds_at_least_two_values_for_every_small_cell(grid: Grid, k: 
 
 
 @pytest.mark.requirement("Y15", "Y21")
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(person_tables(), st.integers(3, 5))
 def test_a_reader_finds_two_values_where_persons_stand_in_several_cells(grid: Grid, k: int) -> None:
     judged(grid, k, 1)

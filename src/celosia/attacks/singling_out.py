@@ -5,15 +5,17 @@ Knows published labels, what they cover, and the original that judges. Ignores s
   (columns are added one at a time, the most isolating first). It holds for whoever has a value under each label.
 - It succeeds when one person, and no other, of the original satisfies it.
 - The control makes predicates of people who are not in the release, in the same manner: of people held out, published
-  as the release publishes their values; in a full register of invented people, each column of the release dealt out
-  at random. Both are chosen alike, so that where the release tells nothing about the original both succeed equally
-  often. What the margins alone give away, like the only person with a label, is no excess.
+  as the release publishes their values; in a full register of invented people, who take the place of half of the
+  released ones with their columns dealt out at random, while the other half is attacked. Both are chosen alike, so that
+  where the release tells nothing about the original both succeed equally often. What the margins alone give away, like
+  the only person with a label, is no excess.
 Source: WP29 opinion 05/2014, section 2.2.1; Cohen, Nissim 2020 (predicates that isolate, against a baseline).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +44,16 @@ _OPEN = -1
 _ENOUGH = 100_000  # records that choose the columns; all of them are then judged by those columns
 
 
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """Labels of everybody among whom isolation is judged; the last column is the company: 0, or 1 for a second one."""
+
+    codes: Codes
+    owners: Codes
+    mine: Flags  # records of the people attacked
+    other: Flags  # records of the control
+
+
 def singling_out(
     scene: Scene, rng: np.random.Generator, *, attempts: int = 2_000, most_columns: int = 4
 ) -> Estimate:  # fmt: skip
@@ -50,18 +62,18 @@ def singling_out(
     if not len(scene.released) or not len(scene.original) or not scene.columns:
         return unmeasured(_NAME, _RISK, "empty_release", control=control, variables=scene.names)
     covers = [_covering_everything(column) for column in scene.columns]
-    strangers = _invented(scene.released, rng) if scene.held_out is None else _published(scene, covers, rng)
-    pool = _together(scene.released, strangers, apart=scene.held_out is None)
+    pool = _with_invented(scene.released, rng) if scene.held_out is None else _with_outsiders(scene, covers, rng)
     chain = _most_isolating(pool, most_columns, rng)
-    queries, mine = _predicates(pool, chain, len(scene.released), rng)
+    queries, chosen = _predicates(pool, chain, rng)
+    mine, other = pool.mine[chosen], pool.other[chosen]
     hopeful = _hopeful(queries, covers, scene.released)
-    ours, theirs = np.flatnonzero(mine & hopeful), np.flatnonzero(~mine & hopeful)
+    ours, theirs = np.flatnonzero(mine & hopeful), np.flatnonzero(other & hopeful)
     tried, baseline = _judged(scene, covers, queries, [a_few(places, attempts, rng) for places in (ours, theirs)])
     names = tuple(scene.names[place] for place in chain[-1])
     return estimate(
-        _NAME, _RISK, tried, control=control, baseline=baseline, reach=len(ours), variables=names,
+        _NAME, _RISK, tried, control=control, baseline=baseline, reach=_alone(pool, chosen[hopeful]), variables=names,
         remedy=_remedy(scene.released, chain[-1], names), reason=None if len(ours) else "nobody_alone",
-        detail={"columns": len(names), "alone": len(ours), "outsiders_alone": len(theirs)},
+        detail={"columns": len(names), "alone": _alone(pool, chosen[hopeful])},
     )  # fmt: skip
 
 
@@ -74,19 +86,38 @@ def _covering_everything(column: Column) -> sparse.csr_array:
     return sparse.csr_array(sparse.vstack([column.covers, alone]))
 
 
-def _invented(released: Records, rng: np.random.Generator) -> Records:
-    """As many people who do not exist: each column of the release dealt out at random, apart from the others."""
-    return Records(np.stack([rng.permutation(column) for column in released.codes.T], axis=1), released.owners)
+def _with_invented(released: Records, rng: np.random.Generator) -> _Pool:
+    """The release, and beside it a second one where half of the people are invented: their columns are dealt out at
+    random, each apart from the others. The other half of the people is attacked in the first, the invented half is the
+    control in the second; so both have the same company."""
+    _, owners = np.unique(released.owners, return_inverse=True)
+    invented = rng.permutation(owners.max() + 1) % 2 == 1
+    fake = np.flatnonzero(invented[owners])
+    second = released.codes.copy()
+    second[fake] = np.stack([rng.permutation(column) for column in released.codes[fake].T], axis=1)
+    codes = np.column_stack([np.concatenate([released.codes, second]), np.repeat([0, 1], len(released))])
+    nobody = np.zeros(len(released), np.bool_)
+    return _Pool(
+        codes,
+        np.concatenate([owners, owners + owners.max() + 1]),
+        np.concatenate([~invented[owners], nobody]),
+        np.concatenate([nobody, invented[owners]]),
+    )
 
 
-def _published(scene: Scene, covers: Sequence[sparse.csr_array], rng: np.random.Generator) -> Records:
-    """People held out, under labels that the release gives to such values."""
+def _with_outsiders(scene: Scene, covers: Sequence[sparse.csr_array], rng: np.random.Generator) -> _Pool:
+    """The release and the people held out, under labels that the release gives to such values, all in one company."""
     assert scene.held_out is not None
     labels = [
         _labels_drawn(table, scene.released.codes[:, c], scene.original.codes[:, c], scene.held_out.codes[:, c], rng)
         for c, table in enumerate(covers)
     ]
-    return Records(np.stack(labels, axis=1), scene.held_out.persons)
+    codes = np.concatenate([scene.released.codes, np.stack(labels, axis=1)])
+    _, ours = np.unique(scene.released.owners, return_inverse=True)
+    _, theirs = np.unique(scene.held_out.owners, return_inverse=True)
+    mine = np.arange(len(codes)) < len(scene.released)
+    owners = np.concatenate([ours, theirs + ours.max() + 1])
+    return _Pool(np.column_stack([codes, np.zeros(len(codes), np.int64)]), owners, mine, ~mine)
 
 
 def _labels_drawn(
@@ -103,53 +134,43 @@ def _labels_drawn(
     return over.indices[np.clip(place, over.indptr[values], over.indptr[values + 1] - 1)].astype(np.int64)
 
 
-def _together(released: Records, strangers: Records, *, apart: bool) -> Records:
-    """Released records and then strangers, no person in both; a last column keeps the two apart when they must be.
-
-    Invented people repeat every rare label of the release, so each of the two is judged among its own; they are as
-    many, so that both are judged alike. People held out may be few: all are judged together.
-    """
-    _, ours = np.unique(released.owners, return_inverse=True)
-    _, theirs = np.unique(strangers.owners, return_inverse=True)
-    owners = np.concatenate([ours, theirs + ours.max(initial=-1) + 1]).astype(np.int64)
-    side = np.repeat([0, int(apart)], [len(released), len(strangers)])
-    return Records(np.column_stack([np.concatenate([released.codes, strangers.codes]), side]), owners)
-
-
-def _most_isolating(pool: Records, most: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+def _most_isolating(pool: _Pool, most: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     """Growing combinations of columns: each adds the column that leaves most people alone, then most classes."""
-    seen = pool.at(a_few(np.arange(len(pool)), _ENOUGH, rng))
-    side = pool.codes.shape[1] - 1
+    seen = a_few(np.arange(len(pool.codes)), _ENOUGH, rng)
+    codes, owners, side = pool.codes[seen], pool.owners[seen], pool.codes.shape[1] - 1
     chain: list[tuple[int, ...]] = [()]
     for _ in range(min(most, side)):
         grown = [(*chain[-1], c) for c in range(side) if c not in chain[-1]]
-        chain.append(max(grown, key=lambda columns: _isolation(seen, (*columns, side))))
+        chain.append(max(grown, key=lambda columns: _isolation(codes[:, [*columns, side]], owners)))
     return chain[1:]
 
 
-def _isolation(pool: Records, columns: Sequence[int]) -> tuple[int, int]:
+def _isolation(codes: Codes, owners: Codes) -> tuple[int, int]:
     """People alone in a combination of columns, and classes."""
-    classes, label = class_of(pool.codes[:, list(columns)])
-    return int((people_in(label, pool.owners, classes) == 1).sum()), classes
+    classes, label = class_of(codes)
+    return int((people_in(label, owners, classes) == 1).sum()), classes
 
 
-def _predicates(
-    pool: Records, chain: Sequence[tuple[int, ...]], released: int, rng: np.random.Generator
-) -> tuple[Codes, Flags]:
-    """One predicate for each person who is alone in some combination of the chain, with the fewest columns; and
-    whether the release holds that person."""
-    queries, mine = [], []
+def _predicates(pool: _Pool, chain: Sequence[tuple[int, ...]], rng: np.random.Generator) -> tuple[Codes, Codes]:
+    """One predicate for each person who is alone in some combination of the chain, with the fewest columns; and the
+    record that it is read off."""
+    queries, rows = [], []
     side = pool.codes.shape[1] - 1
-    waiting = np.ones(len(pool), bool)
+    waiting = np.ones(len(pool.codes), bool)
     for columns in chain:
         alone = np.flatnonzero(waiting & lone_records(pool.codes[:, [*columns, side]], pool.owners))
         chosen = alone[one_record_each(pool.owners[alone], rng)]
         made = np.full((len(chosen), side), _OPEN, np.int64)
         made[:, list(columns)] = pool.codes[chosen][:, list(columns)]
         queries.append(made)
-        mine.append(chosen < released)
+        rows.append(chosen)
         waiting &= ~np.isin(pool.owners, pool.owners[chosen])
-    return np.concatenate(queries), np.concatenate(mine)
+    return np.concatenate(queries), np.concatenate(rows)
+
+
+def _alone(pool: _Pool, chosen: Codes) -> int:
+    """People of the release itself among those with a predicate."""
+    return int(((pool.codes[chosen, -1] == 0) & ~pool.other[chosen]).sum())
 
 
 def _hopeful(queries: Codes, covers: Sequence[sparse.csr_array], released: Records) -> Flags:
@@ -195,4 +216,4 @@ def _judged(
 def _remedy(released: Records, columns: Sequence[int], names: Sequence[str]) -> str | None:
     """The column of the combination without which fewest people are alone in the release."""
     left = [[c for c in columns if c != column] for column in columns]
-    return stops_most([_isolation(released, rest)[0] for rest in left], names)
+    return stops_most([_isolation(released.codes[:, rest], released.owners)[0] for rest in left], names)

@@ -274,8 +274,9 @@ def _follows(view: View, source: int, derived: int) -> bool:
     )
     leader = Leader("", (), np.where(reading.telling[0], reading.codes[:, 0], -1), len(reading.labels[0]))
     guesses = _by_group(reading, 1, leader)
-    judged = guesses.visible >= 0
-    if not judged.any():
+    judged, alike = guesses.visible >= 0, np.bincount(leader.groups[leader.groups >= 0], minlength=leader.size)
+    repeated = reading.telling[1] & (leader.groups >= 0) & (alike[leader.groups] > 1)
+    if not judged.any() or judged.sum() < SURE * repeated.sum():  # some diagnoses tell the sex, but not all
         return False
     right = (guesses.visible[judged] == reading.codes[judged, 1]).mean()
     usual = np.bincount(reading.codes[judged, 1]).max() / judged.sum()

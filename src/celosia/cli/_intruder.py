@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,8 @@ from celosia import messages
 from celosia.cli._reading import reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
-
-if TYPE_CHECKING:
-    from celosia.model.attacks import AttackReport
+from celosia.errors import ValueOutOfRange
+from celosia.model.attacks import AttackReport, Estimate
 
 
 def command() -> click.Command:
@@ -85,7 +84,7 @@ def _pairs(on: Sequence[str]) -> dict[str, str]:
     for words in on:
         mine, equals, theirs = (part.strip() for part in words.partition("="))
         if not mine or (equals and not theirs):
-            raise click.BadParameter("", param_hint="--on")
+            raise ValueOutOfRange(parameter="--on", given=words, allowed="A=B, C=D")
         pairs[mine] = theirs or mine
     return pairs
 
@@ -108,29 +107,21 @@ def show_intruder(report: AttackReport, explain: bool = False) -> None:
 
 
 def _show_attacks(report: AttackReport) -> None:
-    from celosia.dossier import attack_name, control_text, excess_text, rate_text, result_word
+    from celosia.dossier import attack_name, control_text, excess_text, outcome_text, rate_text
 
-    tried = [one for one in report.estimates if one.measured]
-    heads = ["attack", "tries", "rate", "control", "excess", "persons", "remedy", "result"]
-    rows = []
-    for one in tried:
-        row = [attack_name(one), messages.integer(one.attempts), rate_text(one), control_text(one), excess_text(one),
-               messages.integer(one.persons if one.works else 0), (one.remedy or "–") if one.works else "–",
-               result_word(one)]  # fmt: skip
-        if report.before is not None:
-            row.insert(5, _before(report, one))
-        rows.append(row)
-    if report.before is not None:
-        heads.insert(5, "before")
+    rows, compared = [], report.before is not None
+    for one in [one for one in report.estimates if one.measured]:
+        row = [attack_name(one), messages.integer(one.attempts), rate_text(one), control_text(one), excess_text(one)]
+        rows.append([*row, *([_before(report, one)] if compared else []), outcome_text(one)])
     if rows:
-        header = [messages.text(f"intruder.head.{key}") for key in heads]
-        right = (1, 5, 6) if report.before is not None else (1, 5)
-        print_table(messages.text("intruder.section.attacks"), header, rows, right=right)
+        keys = ("attack", "tries", "rate", "control", "excess", *(("before",) if compared else ()), "result")
+        header = [messages.text(f"intruder.head.{key}") for key in keys]
+        print_table(messages.text("intruder.section.attacks"), header, rows, right=(1, 5) if compared else (1,))
 
 
-def _before(report: AttackReport, one: Any) -> str:
+def _before(report: AttackReport, one: Estimate) -> str:
     earlier = report.counterpart(one)
-    return messages.integer(earlier.persons) if earlier is not None and earlier.works else "0"
+    return messages.integer(earlier.persons) if isinstance(earlier, Estimate) and earlier.works else "0"
 
 
 def _show_findings(report: AttackReport) -> None:

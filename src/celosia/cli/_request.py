@@ -185,13 +185,16 @@ def _show_closing(report: ClosingReport) -> None:
     click.echo(report.residual)
 
 
+_RECORDS = 20  # the most exposed ones; nobody tries more in a day
+
+
 def claims(project: Path, into: Path | None, as_json: bool) -> int:
     """Show the intruder's results, or write the form where there are none."""
-    from celosia.pipeline import read_claims, write_claims_form
+    from celosia.pipeline import claims_summary, write_claims_form
 
-    found = read_claims(project) if into is None else None
+    found = claims_summary(project) if into is None else None
     if found is None:
-        path = write_claims_form(project, into)
+        path = write_claims_form(project, into, records=_RECORDS)
         if as_json:
             print_done("claims-form", path=str(path))
         else:
@@ -200,5 +203,7 @@ def claims(project: Path, into: Path | None, as_json: bool) -> int:
     if as_json:
         print_json({"format": "celosia/claims-read/1", **found.as_dict()})
     else:
-        say("request.claims_read", rows=found.rows, claims=found.claims, correct=found.correct, minutes=found.minutes)
+        from celosia.dossier import human_sentence
+
+        click.echo(human_sentence(found))
     return 1 if found.correct else 0

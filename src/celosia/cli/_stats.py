@@ -104,6 +104,9 @@ def _show_check(found: StatsCheck) -> None:
     columns = ("k", "published", "hidden", "below", "recoverable", "disclosed", "unproven")
     rows = [[one.table, *(messages.integer(getattr(one, name)) for name in columns)] for one in found.tables]
     print_table(messages.text("cli.stats_check.title"), _header("table", *columns), rows, right=range(1, 8))
+    for table in found.tables:
+        for measure in table.unmeasured:
+            click.echo("  " + unmeasured_text(table.table, measure))
     for one in found.findings:
         click.echo("  " + finding_text(one))
     show_rules(found.rules, messages.text("cli.stats_check.rules"))
@@ -117,6 +120,13 @@ def _show_check(found: StatsCheck) -> None:
 def finding_text(finding: Mapping[str, str]) -> str:
     """What a scan found, in words."""
     return messages.text(f"stats.finding.{finding['kind']}", table=finding["table"], column=finding["column"])
+
+
+def unmeasured_text(table: str, measure: str) -> str:
+    """What STATS alone cannot tell of a table, in words."""
+    if measure == "*":
+        return messages.text("stats.unmeasured.persons", table=table)
+    return messages.text("stats.unmeasured.amount", table=table, measure=measure)
 
 
 def catalogue(project: Path, into: Path | None, as_json: bool) -> None:

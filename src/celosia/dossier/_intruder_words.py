@@ -6,7 +6,7 @@ Knows reports. Ignores files. Figures are told as the language writes them; a ra
 from __future__ import annotations
 
 from celosia import messages
-from celosia.model.attacks import AttackReport, Estimate, Finding, HumanPart
+from celosia.model.attacks import AttackReport, Control, Estimate, Finding, HumanPart
 
 _SHARES = ("commonest_rate", "majority_rate_without_record", "share_present", "threshold")
 
@@ -14,15 +14,19 @@ _SHARES = ("commonest_rate", "majority_rate_without_record", "share_present", "t
 def intruder_sentences(report: AttackReport) -> list[str]:
     """The verdict in a few sentences, the gravest first."""
     strongest = report.strongest
-    said = [_nothing(report)] if strongest is None else _strongest(report, strongest)
+    said = _nothing(report) if strongest is None else _strongest(report, strongest)
     untried = len(untried_attacks(report))
     return [*said, messages.text("intruder.verdict.not_all", count=untried)] if untried else said
 
 
-def _nothing(report: AttackReport) -> str:
-    told = messages.text("intruder.verdict.nothing")
+def _nothing(report: AttackReport) -> list[str]:
+    said = [messages.text("intruder.verdict.nothing")]
+    worst = max((one for one in report.before or () if one.works), key=lambda one: one.persons, default=None)
+    if worst is not None:
+        said.append(messages.text("intruder.verdict.worst_before", attack=attack_name(worst), persons=worst.persons,
+                                  unit=unit_word(report)))  # fmt: skip
     low = len(report.findings)
-    return f"{told} {messages.text('intruder.verdict.low_only', count=low)}" if low else told
+    return [*said, messages.text("intruder.verdict.low_only", count=low)] if low else said
 
 
 def _strongest(report: AttackReport, found: Estimate | Finding) -> list[str]:
@@ -118,14 +122,16 @@ def interval_text(value: float | None, low: float | None, high: float | None) ->
     if value is None or low is None or high is None:
         return messages.text("intruder.none")
     shown = {"value": value, "low": low, "high": high}
-    return messages.text("intruder.interval", **{key: messages.percent(share, 1) for key, share in shown.items()})
+    return messages.text("intruder.interval", **{key: messages.decimal(100 * one, 1) for key, one in shown.items()})
 
 
-def result_word(found: Estimate) -> str:
-    """Whether an attack works."""
-    if not found.measured:
-        return messages.text("intruder.not_tried")
-    return messages.text("intruder.works" if found.works else "intruder.fails")
+def outcome_text(found: Estimate) -> str:
+    """Whether an attack works, whom it reaches and what would stop it."""
+    if not found.works:
+        return messages.text("intruder.fails" if found.measured else "intruder.not_tried")
+    if found.remedy is None:
+        return messages.text("intruder.works", persons=found.persons)
+    return messages.text("intruder.works_until", persons=found.persons, remedy=found.remedy)
 
 
 def detail_text(found: Estimate | Finding) -> str:
@@ -161,4 +167,6 @@ def human_sentence(human: HumanPart | None) -> str:
 
 def note_sentences(report: AttackReport) -> list[str]:
     """How the report is to be read."""
-    return [messages.text("intruder.note.only_the_excess"), *(messages.text(f"intruder.note.{key}") for key in report.notes)]
+    without = any(one.control is Control.WITHOUT_RECORD for one in report.estimates)
+    keys = ["only_the_excess", *(["without_record"] if without else []), *report.notes]
+    return [messages.text(f"intruder.note.{key}") for key in keys]

@@ -42,6 +42,7 @@ class Attempts:
     rows: int
     correct: int
     current: bool
+    interval: tuple[float, float] | None = None  # 95 %, of the rate of right claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +163,15 @@ def attempts_sentence(attempts: Attempts) -> str:
     """What the intruder found, in counts."""
     if not attempts.current:
         return messages.text("documents.minsal.found_old", rows=attempts.rows)
-    if attempts.correct:
-        return messages.text("documents.minsal.found_some", rows=attempts.rows, correct=attempts.correct)
-    return messages.text("documents.minsal.found_none", rows=attempts.rows)
+    key = "found_some" if attempts.correct else "found_none"
+    fields = {"rows": attempts.rows} | ({"correct": attempts.correct} if attempts.correct else {})
+    told = messages.text(f"documents.minsal.{key}", **fields)
+    return f"{told} {_rate(attempts, attempts.interval)}" if attempts.interval else told
+
+
+def _rate(attempts: Attempts, interval: tuple[float, float]) -> str:
+    rate, low, high = (messages.percent(one, 1) for one in (attempts.correct / attempts.rows, *interval))
+    return messages.text("documents.minsal.found_rate", rate=rate, low=low, high=high)
 
 
 def _closing(data: AnexoI) -> tuple[Block, ...]:

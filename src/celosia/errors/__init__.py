@@ -72,6 +72,7 @@ from celosia.errors._files import (
     UnwritableNames,
     WrongEncoding,
 )
+from celosia.errors._intruder import NothingShared
 from celosia.errors._mel import AnnotatedDictionaryFaulty, DeliveryDamaged, NotApproved, NothingToDeliver
 from celosia.errors._people import (
     ApprovalFileDamaged,
@@ -190,7 +191,9 @@ from celosia.errors._stats_rules import (
     ValuesWithoutMapping,
 )
 from celosia.errors._stats_run import (
+    AuditUnfinished,
     CatalogueDisagrees,
+    CutsCross,
     NeverRan,
     NotStats,
     RoundedSums,
@@ -260,6 +263,7 @@ __all__ = [
     "AmountsUnreadable",
     "AnnotatedDictionaryFaulty",
     "ApprovalFileDamaged",
+    "AuditUnfinished",
     "BadInput",
     "BadPeople",
     "BadProjectFile",
@@ -282,6 +286,7 @@ __all__ = [
     "ContrastTooSmall",
     "CriterionIncomplete",
     "CriterionNotForWildcard",
+    "CutsCross",
     "DamagedFile",
     "DeliveryDamaged",
     "DictionaryColumnMissing",
@@ -350,6 +355,7 @@ __all__ = [
     "NotStats",
     "NothingChosen",
     "NothingLeft",
+    "NothingShared",
     "NothingToApprove",
     "NothingToDeliver",
     "NothingToPublish",

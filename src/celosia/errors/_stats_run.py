@@ -51,3 +51,15 @@ class StatsTableUnknown(BadInput):
     """A run was asked for a table that stats.toml does not declare."""
 
     fields = ("table", "known")
+
+
+class AuditUnfinished(Refusal):
+    """The time given ran out before the hidden cells of some tables were proved safe."""
+
+    fields = ("tables", "cells", "seconds")
+
+
+class CutsCross(BadInput):
+    """Linked tables cut one column in ways that do not fit into each other."""
+
+    fields = ("tables", "column")

@@ -1,4 +1,4 @@
-"""Protected tables."""
+"""Errors of protected tables: what cannot be shown without giving a cell away."""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ INTRUDER_FORMAT = "celosia/intruder/1"
 
 Risk = Literal["singling_out", "linkability", "inference", "linkage", "unmasking", "over_time"]
 Severity = Literal["high", "medium", "low"]
+GUESSES = ("two_views", "class_majority", "learned_model")
+GUESS_MARGIN = 0.05
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 
 
@@ -65,10 +67,15 @@ class Estimate:
 
     @property
     def works(self) -> bool:
-        """Whether the attack beats its control by more than chance; without a control, whether it succeeds."""
+        """Whether the attack beats its control by more than chance; without a control, whether it succeeds.
+
+        A mere guess (one that names nobody and is not sure of itself) must be better by a margin: any table worth
+        publishing moves a guess a little (WP29: "with significant probability").
+        """
         if self.control is Control.NONE:
             return self.successes > 0
-        return self.excess_low is not None and self.excess_low > 0
+        least = GUESS_MARGIN if self.attack in GUESSES else 0.0
+        return self.excess_low is not None and self.excess_low > least
 
     def as_dict(self) -> dict[str, Any]:
         """The estimate as data."""
@@ -98,6 +105,7 @@ class Finding:
 class HumanPart:
     """What the motivated intruder, a person, claimed: right claims among attempts, with a 95 % interval."""
 
+    candidate: str  # digest of the file that was tried
     attempts: int
     claims: int
     correct: int
@@ -106,6 +114,10 @@ class HumanPart:
     rate: float | None = None
     low: float | None = None
     high: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts as data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +175,7 @@ class AttackReport:
             "sensitive": list(self.sensitive),
             "before": None if self.before is None else [estimate.as_dict() for estimate in self.before],
             "findings_before": [finding.as_dict() for finding in self.findings_before],
-            "human": None if self.human is None else asdict(self.human),
+            "human": None if self.human is None else self.human.as_dict(),
             "works": self.works,
         }
 

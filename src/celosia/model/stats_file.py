@@ -232,6 +232,8 @@ def _refuse_unfit(table: StatsTable, place: _Place, block: Personal) -> None:
         (place / "name").refuse("name", longest=40)
     if table.action != "suppress":
         (place / "others").choice(table.others or "", table.dimension_names)
+        if table.dimension(str(table.others)).settings.get("levels"):
+            (place / "others").refuse("others_flat")
     if (table.method == "round") != (table.base is not None):
         (place / "base").refuse("base")
     for column in table.columns:

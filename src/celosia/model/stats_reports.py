@@ -34,7 +34,6 @@ class TableOutcome:
     secondary: int
     reasons: Mapping[str, int] = field(default_factory=lambda: _NONE)  # reason -> cells hidden for it
     merged: int = 0  # categories that went into the one of the others
-    unproven: int = 0  # hidden cells whose interval was not measured in the time given
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +104,8 @@ class CatalogueEntry:
     columns: tuple[ColumnLineage, ...]
     link: str = ""  # tables with the same one are protected together
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NONE)  # dimension -> label -> whole
+    meanings: Mapping[str, str] = field(default_factory=lambda: _NONE)  # dimension -> what linked tables call it
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NONE)  # … -> label -> what they call it
     others: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _NONE)  # dimension -> categories merged
     others_label: Mapping[str, str] = field(default_factory=lambda: _NONE)  # dimension -> the label they share
     additive: bool = False  # beside persons the table tells rows or sums
@@ -179,6 +180,7 @@ class CheckedTable:
     recoverable: int  # hidden cells that follow exactly
     disclosed: int  # hidden cells with too few possible values
     unproven: int  # hidden cells that could not be measured in the time given
+    unmeasured: tuple[str, ...] = ()  # sums and means whose closeness STATS cannot tell; "*": persons are not shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._identity import default_identity, load_identity, new_identity, public_card, read_card
     from celosia.pipeline._in_house import check_in_house
     from celosia.pipeline._intruder import intrude
+    from celosia.pipeline._intruder_claims import claims_summary
     from celosia.pipeline._intruder_pages import save_intruder, save_worksheet
     from celosia.pipeline._keys import Destroyed, destroy_keys, import_codebook, keys_present
     from celosia.pipeline._measure import measure_table
@@ -113,6 +114,7 @@ _HOMES = {
     "publish": "celosia.pipeline._publish",
     "check_in_house": "celosia.pipeline._in_house",
     "intrude": "celosia.pipeline._intruder",
+    "claims_summary": "celosia.pipeline._intruder_claims",
     "save_intruder": "celosia.pipeline._intruder_pages",
     "save_worksheet": "celosia.pipeline._intruder_pages",
     "verify_release": "celosia.pipeline._verify",
@@ -201,6 +203,7 @@ __all__ = [
     "catalogue_page",
     "check_dictionary",
     "check_in_house",
+    "claims_summary",
     "closing_evaluation",
     "closing_results",
     "compare_sources",

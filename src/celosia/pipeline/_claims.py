@@ -1,8 +1,9 @@
 """What the motivated intruder claimed: `claims.csv`, `celosia/claims/1`, filled by hand or by the intruder's own verb.
 
 Knows the file: its format in the first cell, the digest of the candidate in the second line, then a header and one
-attempt per row; an attempt that led to no claim is a row too, with its minutes. A claim that nobody judged right or
-wrong cannot be counted and is refused. Never a cell of the file in an error: it may name a person.
+attempt per row; an attempt that led to no claim is a row too, with its minutes. A row with a target alone is a record
+that nobody tried yet. A claim that nobody judged right or wrong cannot be counted and is refused. Never a cell of the
+file in an error: it may name a person.
 Source: MINSAL, Verificación y Validación 4.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from celosia import messages
 from celosia.data.sheets import read_rows, write_rows
 from celosia.errors import AlreadyExists, ClaimsUnclear, UnknownFormat
 from celosia.model.claims import CLAIM_COLUMNS, CLAIMS_FORMAT, Claims
@@ -35,15 +37,35 @@ def claims_path(folder: Place) -> Path:
     return Path(folder) / "claims.csv"
 
 
-def write_claims_form(folder: Place, target: Place | None = None, *, replace: bool = False) -> Path:
-    """An empty worksheet for the intruder, bound to the present candidate; filled ones are not overwritten."""
+def write_claims_form(
+    folder: Place, target: Place | None = None, *, replace: bool = False, records: int = 0
+) -> Path:  # fmt: skip
+    """An empty worksheet for the intruder, bound to the present candidate; filled ones are not overwritten.
+
+    With `records`, a row for each of that many released records, the most exposed first.
+    """
     from celosia.pipeline._approve import digest_for
 
     path = Path(target) if target is not None else claims_path(folder)
     if path.exists() and not replace:
         raise AlreadyExists(path=str(path))
-    write_rows(path, [[CLAIMS_FORMAT], ["candidate", digest_for(folder, "candidate")], list(COLUMNS)])
+    digest = digest_for(folder, "candidate")
+    write_rows(path, form_rows(digest, _exposed(Path(folder), records) if records else ()))
     return path
+
+
+def form_rows(candidate: str, rows: Sequence[int] = ()) -> list[list[str]]:
+    """The cells of an empty form, with a line for each published row that is to be tried."""
+    blank = [""] * (len(COLUMNS) - 1)
+    targets = [messages.text("intruder.worksheet.target", row=str(row)) for row in rows]
+    return [[CLAIMS_FORMAT], ["candidate", candidate], list(COLUMNS), *([target, *blank] for target in targets)]
+
+
+def _exposed(folder: Path, records: int) -> list[int]:
+    from celosia.pipeline._intruder_project import candidate_target
+    from celosia.pipeline._worksheet import worksheet_of
+
+    return [one.row for one in worksheet_of(candidate_target(folder, (), ()), records).records]
 
 
 def read_claims(folder: Place) -> Claims | None:
@@ -53,7 +75,8 @@ def read_claims(folder: Place) -> Claims | None:
         return None
     rows = [[cell.strip() for cell in row] for row in read_rows(path)]
     _refuse_head(rows, str(path))
-    attempts = [_attempt(row, str(path), line) for line, row in enumerate(rows[_HEAD:], start=_HEAD + 1) if any(row)]
+    tried = [(line, row) for line, row in enumerate(rows[_HEAD:], start=_HEAD + 1) if any(row[1:])]
+    attempts = [_attempt(row, str(path), line) for line, row in tried]
     return Claims(
         candidate=rows[1][1] if len(rows[1]) > 1 else "",
         rows=len(attempts),

@@ -36,6 +36,7 @@ from celosia.dossier import (
     to_pdf,
 )
 from celosia.errors import BadProjectFile, NoCandidate, NoPlan, NotARelease, ReleaseDamaged, ValueOutOfRange
+from celosia.model.claims import Claims
 from celosia.model.evaluation import EvaluationReport
 from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan
@@ -49,6 +50,7 @@ from celosia.pipeline._approve import all_approvals, valid_approvals
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._claims import read_claims
 from celosia.pipeline._identity import is_signed
+from celosia.pipeline._intruder_claims import summary
 from celosia.pipeline._people import read_people
 from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import Project, open_project
@@ -149,11 +151,15 @@ def gather(folder: Place, now: datetime, evaluation: EvaluationReport | None = N
         approvals=_approvals(project.folder),
         signatures=_signatures(held, people),
         publication=held.publication if held else None,
-        attempts=Attempts(claims.rows, claims.correct, check is not None and claims.candidate == check.digest)
-        if claims
-        else None,
+        attempts=_attempts(claims, check) if claims else None,
         evaluation=evaluation,
     )
+
+
+def _attempts(claims: Claims, check: CheckReport | None) -> Attempts:
+    found = summary(claims, check.digest if check else "")
+    interval = None if found.low is None or found.high is None else (found.low, found.high)
+    return Attempts(found.attempts, found.correct, check is not None and found.current, interval)
 
 
 # --- what each document is made from --------------------------------------------------------------

@@ -17,12 +17,12 @@ import numpy as np
 
 from celosia.attacks import View
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing
-from celosia.errors import NoCommonColumn
+from celosia.errors import NothingShared, UnknownVariable
 from celosia.model.attacks import AttackReport
 from celosia.pipeline import _journal
 from celosia.pipeline._call import moment, refuse_unknown_choices
 from celosia.pipeline._intruder_arrays import picked, renamed, view_of, with_persons
-from celosia.pipeline._intruder_attacks import External, Found, Means, attack
+from celosia.pipeline._intruder_attacks import Disguises, External, Found, Means, attack
 from celosia.pipeline._intruder_claims import human_part
 from celosia.pipeline._intruder_project import candidate_of, project_target
 from celosia.pipeline._intruder_target import Attacked, file_target
@@ -59,8 +59,9 @@ def intrude(
         reading=reading,
     )  # fmt: skip
     means = _means(attacked, external, on, earlier, control, seed)
-    after = attack(attacked, means, stage(report, "intruder"))
-    before = _before(attacked, means, report) if folder is not None else None
+    seen: Disguises = {}
+    after = attack(attacked, means, stage(report, "intruder"), seen)
+    before = _before(attacked, means, report, seen) if folder is not None else None
     made = AttackReport(
         target=attacked.digest,
         seed=seed,
@@ -68,7 +69,7 @@ def intrude(
         persons=attacked.persons,
         estimates=after.estimates,
         findings=after.findings,
-        notes=attacked.notes if before is not None or folder is None else (*attacked.notes, "no_before"),
+        notes=_notes(attacked, means, folder is not None and before is None),
         quasi=attacked.quasi,
         sensitive=attacked.sensitive,
         before=None if before is None else before.estimates,
@@ -78,6 +79,12 @@ def intrude(
     if folder is not None:
         _keep(folder, made, moment(now))
     return made
+
+
+def _notes(attacked: Attacked, means: Means, no_before: bool) -> tuple[str, ...]:
+    """How the report is to be read: what the control is, and what was missing."""
+    control = "control_margins" if means.held_out is None else "control_held_out"
+    return (*attacked.notes, *(["no_before"] if no_before else []), control)
 
 
 def attacked_of(
@@ -102,12 +109,13 @@ def attacked_of(
     return made, None
 
 
-def _before(attacked: Attacked, means: Means, report: Progress) -> Found | None:
+def _before(attacked: Attacked, means: Means, report: Progress, seen: Disguises) -> Found | None:
     """The same attacks on the original as it was, as if it had been published."""
     if attacked.truth is None:
         return None
     raw = replace(attacked, view=attacked.truth, truth=None, judge=None, notes=())
-    return attack(raw, means, stage(report, "intruder_before"))
+    means = replace(means, earlier=means.earlier_original)
+    return attack(raw, means, stage(report, "intruder_before"), seen)
 
 
 # --- what the intruder brings ---------------------------------------------------------------------
@@ -126,6 +134,7 @@ def _means(
         held_out=None if control is None else _held_out(attacked, control),
         external=None if external is None else _external(attacked, external, on),
         earlier=tuple(_earlier(attacked, one) for one in earlier),
+        earlier_original=tuple(_earlier(attacked, one, published=False) for one in earlier),
     )
 
 
@@ -134,7 +143,7 @@ def _held_out(attacked: Attacked, control: Any) -> View:
     with opened(control, described=False) as found:
         names = [name for name in found.table.names if name in attacked.view.names or name == attacked.person]
         if not set(names) & set(attacked.quasi):
-            raise NoCommonColumn(before=_name(attacked), after=found.source.name)
+            raise NothingShared(file=found.source.name, names=_wanted(attacked))
         view = view_of(found.table, names)
     own = view.codes[:, view.place(attacked.person)] if attacked.person in names else np.arange(view.rows)
     return with_persons(view, own + _after_all(attacked))
@@ -156,7 +165,7 @@ def _external(attacked: Attacked, external: Any, on: Mapping[str, str] | Sequenc
         key = attacked.person if attacked.person in table.names and attacked.keys else None
         links = {mine: theirs for mine, theirs in pairs.items() if mine != attacked.person}
         if not links:
-            raise NoCommonColumn(before=_name(attacked), after=found.source.name)
+            raise NothingShared(file=found.source.name, names=_wanted(attacked))
         for mine, theirs in pairs.items():
             _published(attacked, mine)
             table.schema.position(theirs)
@@ -171,8 +180,6 @@ _KEY = "\x00person"
 
 
 def _published(attacked: Attacked, name: str) -> None:
-    from celosia.errors import UnknownVariable
-
     if name not in attacked.view.names and name != attacked.person:
         raise UnknownVariable(variable=name, known=", ".join(attacked.view.names))
 
@@ -188,18 +195,19 @@ def _pairs(
     return {name: name for name in (known or [one for one in shared if one not in attacked.sensitive])}
 
 
-def _earlier(attacked: Attacked, source: Any) -> View:
-    """Another release: a file, or the candidate of a project."""
-    path = candidate_of(Path(source)) if isinstance(source, str | Path) and is_project(Path(source)) else source
+def _earlier(attacked: Attacked, source: Any, *, published: bool = True) -> View:
+    """Another release: a file, or the candidate of a project; or else the source of that project."""
+    project = published and isinstance(source, str | Path) and is_project(Path(source))
+    path = candidate_of(Path(source)) if project else source
     with opened(path, described=False) as found:
         if not set(found.table.names) & set(attacked.quasi):
-            raise NoCommonColumn(before=_name(attacked), after=found.source.name)
+            raise NothingShared(file=found.source.name, names=_wanted(attacked))
         names = [name for name in found.table.names if name in attacked.view.names]
         return picked(view_of(found.table, names), names)
 
 
-def _name(attacked: Attacked) -> str:
-    return ", ".join(attacked.quasi) or "?"
+def _wanted(attacked: Attacked) -> str:
+    return ", ".join(attacked.quasi or attacked.view.names)
 
 
 def _keep(folder: Path, made: AttackReport, now: datetime) -> None:

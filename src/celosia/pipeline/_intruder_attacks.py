@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from celosia.attacks import View, compatible, unmeasured
+from celosia.attacks import AnyHierarchy, Trials, View, compatible, estimate, unmeasured
 from celosia.attacks.disguise import disguised_identifier
 from celosia.attacks.inference import inference
 from celosia.attacks.linkability import Pseudonyms, rows_together, two_views
@@ -38,6 +39,7 @@ Told = Callable[[float], None] | None
 _FEW = 3  # codes left under a mask below which it hides little
 _MOST = 0.9  # share of codes that must be in an official list
 _AGES = re.compile(r"edad|\bage\b|^age|años|anos", re.IGNORECASE)
+_HABIT = "majority_rate_without_record"
 _TERRITORIES = (chile_comunas, colombia_municipalities, paraguay_districts)
 
 
@@ -58,6 +60,7 @@ class Means:
     held_out: View | None = None
     external: External | None = None
     earlier: tuple[View, ...] = ()
+    earlier_original: tuple[View, ...] = ()  # what stood behind them, where the house knows it
 
     def chance(self, place: int) -> np.random.Generator:
         """The chance of one attack: a stream of its own, so that an attack more changes no other."""
@@ -72,15 +75,21 @@ class Found:
     findings: tuple[Finding, ...]
 
 
-def attack(attacked: Attacked, means: Means, told: Told = None) -> Found:
-    """Try everything; the same file, means and seed give the same answer."""
+Disguises = dict[tuple[str, tuple[str, ...]], Finding | None]  # of columns already looked at
+
+
+def attack(attacked: Attacked, means: Means, told: Told = None, seen: Disguises | None = None) -> Found:
+    """Try everything; the same file, means and seed give the same answer.
+
+    `seen` remembers columns: the original of a project has many in common with its candidate.
+    """
     estimates: list[Estimate] = []
     findings: list[Finding] = []
     steps: Sequence[Callable[[], Found]] = (
         lambda: Found(tuple(_three_risks(attacked, means)), ()),
         lambda: Found(tuple(_inference(attacked, means)), ()),
         lambda: _undone(attacked),
-        lambda: Found((), tuple(_disguised(attacked, means.seed))),
+        lambda: Found((), tuple(_disguised(attacked, means.seed, {} if seen is None else seen))),
         lambda: Found(tuple(_linkage(attacked, means)), ()),
         lambda: _over_time(attacked, means),
     )
@@ -140,7 +149,32 @@ def _inference(attacked: Attacked, means: Means) -> Iterator[Estimate]:
         return
     for number, sensitive in enumerate(guarded):
         scene = attacked.scene((*names, sensitive), means.held_out)
-        yield from inference(scene, sensitive, means.chance(100 + number))
+        yield from (beyond_habits(one) for one in inference(scene, sensitive, means.chance(100 + number)))
+
+
+def beyond_habits(found: Estimate) -> Estimate:
+    """A guess by majority held against the same guess without the person's own record, where that is known.
+
+    Against the margins everything that a release is good for would count as a disclosure: that most births are of
+    women, say. Groups where all share a value are another attack, and keep their own control.
+    """
+    habit = found.detail.get(_HABIT)
+    if found.attack != "class_majority" or not isinstance(habit, float) or found.control is not Control.MARGINS:
+        return found
+    if not found.excess or not found.control_attempts:
+        return found
+    reach = round(found.persons / found.excess) if found.excess > 0 else 0
+    return estimate(
+        found.attack,
+        found.risk,
+        Trials(found.attempts, found.successes),
+        control=Control.WITHOUT_RECORD,
+        baseline=Trials(found.control_attempts, round(habit * found.control_attempts)),
+        reach=reach,
+        variables=found.variables,
+        remedy=found.remedy,
+        detail={key: value for key, value in found.detail.items() if key != _HABIT},
+    )
 
 
 # --- masks, traces and disguises ------------------------------------------------------------------
@@ -176,36 +210,38 @@ def _truth_codes(attacked: Attacked) -> Codes | None:
 
 
 def _universes(attacked: Attacked) -> dict[str, Sequence[str]]:
-    """Every value of the columns with partly masked codes: the official list, else the leaves of the hierarchy."""
+    """Every value of the columns with partly masked codes among full ones: the official list, else the leaves."""
     found: dict[str, Sequence[str]] = {}
     for place, name in enumerate(attacked.view.names):
-        labels = attacked.view.labels[place]
-        if not any("*" in label and not is_masked(label) for label in labels):
+        labels, apart = attacked.view.labels[place], (MISSING, *attacked.unknown.get(name, ()))
+        whole = [label for label in labels if "*" not in label and label not in apart]
+        if not whole or not any("*" in label and not is_masked(label) for label in labels):
             continue
-        official = _official(labels)
-        if official is not None:
-            found[name] = official
-        elif name in attacked.hierarchies:
-            found[name] = attacked.hierarchies[name].labels[0]
+        leaves = attacked.hierarchies[name].labels[0] if name in attacked.hierarchies else ()
+        universe = _official([label for label in leaves or whole if label not in apart]) or leaves
+        if set(whole) & set(universe):
+            found[name] = universe
     return found
 
 
-def _official(labels: Sequence[str]) -> Sequence[str] | None:
-    """The list of territories that the full codes are from."""
-    whole = [label for label in labels if label != MISSING and "*" not in label]
+def _official(codes: Sequence[str]) -> Sequence[str]:
+    """The list of territories that the codes are from; empty where they are from none."""
     for places in _TERRITORIES:
         known = places()
-        if whole and sum(label in known for label in whole) >= _MOST * len(whole):
+        if codes and sum(code in known for code in codes) >= _MOST * len(codes):
             return [code for code, place in known.items() if not getattr(place, "former", False)]
-    return None
+    return ()
 
 
-def _disguised(attacked: Attacked, seed: int) -> Iterator[Finding]:
+def _disguised(attacked: Attacked, seed: int, seen: Disguises) -> Iterator[Finding]:
     view = attacked.view
     others = list(zip(view.names, view.labels, strict=True))
     for place, name in enumerate(view.names):
-        rows = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
-        found = disguised_identifier(name, view.labels[place], rows, seed, others=others)
+        column = (name, view.labels[place])
+        if column not in seen:
+            rows = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
+            seen[column] = disguised_identifier(name, view.labels[place], rows, seed, others=others)
+        found = seen[column]
         if found is not None:
             yield found
 
@@ -234,7 +270,7 @@ def _has(view: View | None, names: Sequence[str]) -> bool:
     return view is not None and set(names) <= set(view.names)
 
 
-def _nearly(view: View, name: str, values: Sequence[str]):  # type: ignore[no-untyped-def]
+def _nearly(view: View, name: str, values: Sequence[str]) -> sparse.csr_array | None:
     """Ages one year apart nearly agree: a birthday may lie between the two files."""
     if not _AGES.search(name):
         return None
@@ -272,5 +308,5 @@ def _over_time(attacked: Attacked, means: Means) -> Found:
     return Found(tuple(estimates), tuple(findings))
 
 
-def _shared(attacked: Attacked, earlier: View) -> Mapping[str, object]:
+def _shared(attacked: Attacked, earlier: View) -> Mapping[str, AnyHierarchy]:
     return {name: hierarchy for name, hierarchy in attacked.hierarchies.items() if name in earlier.names}

@@ -6,8 +6,8 @@ the candidate. Nothing of it is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -57,13 +57,27 @@ def project_target(folder: Path, quasi: Sequence[str], sensitive: Sequence[str],
             view, digest = view_of(found.table, found.table.names), found.source.digest
         chosen = _chosen(view, quasi or policy.quasi), _chosen(view, sensitive or policy.sensitive)
         behind = _behind(project, source, plan, report)
-    rest = {"digest": digest, "quasi": chosen[0], "sensitive": chosen[1], "person": source.person,
-            "unknown": unknown_codes(source.variables), "household": project.config.household}  # fmt: skip
+    made = Attacked(
+        digest=digest,
+        view=view,
+        quasi=chosen[0],
+        sensitive=chosen[1],
+        person=source.person,
+        unknown=unknown_codes(source.variables),
+        household=project.config.household,
+    )
     if behind is None or not _same_text(view, behind.published):
-        return Attacked(view=view, notes=("plan_moved", "judged_by_itself"), **rest)
-    persons = behind.original.persons
-    return Attacked(view=with_persons(view, persons), truth=behind.original, keys=behind.keys,
-                    hierarchies=behind.hierarchies, **rest)  # fmt: skip
+        return replace(made, notes=("plan_moved", "judged_by_itself"))
+    seen = with_persons(view, behind.original.persons)
+    return replace(made, view=seen, truth=behind.original, keys=behind.keys, hierarchies=behind.hierarchies)
+
+
+def candidate_target(folder: Path, quasi: Sequence[str], sensitive: Sequence[str]) -> Attacked:
+    """The candidate alone, as everybody will see it: all that a worksheet may show."""
+    file, policy = candidate_of(folder), policy_from(read_plan(folder).policy)
+    with opened(folder) as source, opened(file, described=False, **candidate_reading(source)) as found:
+        view, digest = view_of(found.table, found.table.names), found.source.digest
+    return Attacked(digest, view, _chosen(view, quasi or policy.quasi), _chosen(view, sensitive or policy.sensitive))
 
 
 def _chosen(view: View, names: Sequence[str]) -> tuple[str, ...]:
@@ -81,8 +95,9 @@ def _behind(project: Project, source: Opened, plan: Plan, report: Progress) -> _
             ground = ground_for(project, after.found, **plan.asked)
             solution = solved_again(project, after, ground, plan, report)
             table = _with_copies(after.found, plan.published)
+            known = {**ground.hierarchies, **ground.sensitive_hierarchies}
             rows = as_published(table, ground, plan, solution)
-            return _read(rows, plan.published, after.found.person, ground.hierarchies | ground.sensitive_hierarchies)
+            return _read(rows, plan.published, after.found.person, known)
     except (PlanStale, SeedMissing):
         return None
 
@@ -95,7 +110,9 @@ def _with_copies(found: Opened, published: Sequence[str]) -> Table:
     return found.table.with_values({}, {}, {**names, **copies, **person})
 
 
-def _read(table: Table, published: Sequence[str], person: str | None, hierarchies: dict[str, AnyHierarchy]) -> _Behind:
+def _read(
+    table: Table, published: Sequence[str], person: str | None, hierarchies: Mapping[str, AnyHierarchy]
+) -> _Behind:
     copies = [_BEHIND + name for name in published] + ([_PERSON] if person else [])
     both = view_from(table.ordered_batches(published, along=copies), (*published, *copies))
     original = renamed(picked(both, [_BEHIND + name for name in published]), published)
@@ -114,9 +131,8 @@ def _same_text(view: View, made: View) -> bool:
     for place in range(len(view.names)):
         one, other = (_plain(each.labels[place]) for each in (view, made))
         joined = {text: code for code, text in enumerate(sorted({*one, *other}))}
-        codes = [np.array([joined[text] for text in texts])[each.codes[:, place]] if len(texts) else each.codes[:, place]
-                 for texts, each in ((one, view), (other, made))]  # fmt: skip
-        if not np.array_equal(codes[0], codes[1]):
+        moved = [np.array([joined[text] for text in texts], np.int64) for texts in (one, other)]
+        if not np.array_equal(moved[0][view.codes[:, place]], moved[1][made.codes[:, place]]):
             return False
     return True
 

@@ -82,6 +82,8 @@ def file_target(
     with opened(target, report, **reading) as found:
         roles = _roles(found, quasi, sensitive, person, household)
         key = person or found.person
+        if original is None and key is not None:  # the original may have a key that is not published
+            found.table.schema.position(key)
         view = view_of(found.table, found.table.names)
         made = Attacked(
             digest=found.source.digest,
@@ -93,8 +95,8 @@ def file_target(
             notes=() if quasi else ("roles_guessed",),
             household=household,
         )
-    if key is not None:
-        place = view.place(key)
+    if key in view.names:
+        place = view.place(str(key))
         made = replace(made, view=with_persons(view, view.codes[:, place]), keys=view.labels[place])
     if original is None:
         return replace(made, notes=(*made.notes, "judged_by_itself"))
@@ -106,7 +108,7 @@ def _roles(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Quasi-identifiers and sensitive variables: those named, or those suggested."""
     schema = found.table.schema
-    for name in (*quasi, *sensitive, *(one for one in (person, household) if one)):
+    for name in (*quasi, *sensitive, *(one for one in (household,) if one)):
         schema.position(name)
     for name in sensitive:
         if name in quasi:
@@ -129,6 +131,8 @@ def unknown_codes(variables: Sequence[Variable]) -> dict[str, tuple[str, ...]]:
 def _judged_by(made: Attacked, original: Any, report: Progress) -> Attacked:
     """The file beside its original: row by row where the rows go together, else only as a judge."""
     with opened(original, report, described=False) as found:
+        if made.person is not None and made.person not in made.view.names:
+            found.table.schema.position(made.person)
         names = tuple(name for name in found.table.names if name in made.view.names or name == made.person)
         full = view_of(found.table, names)
     shared = tuple(name for name in made.view.names if name in names)
@@ -146,7 +150,7 @@ def _judged_by(made: Attacked, original: Any, report: Progress) -> Attacked:
 def _same_ordinals(made: Attacked, full: View, shared: Sequence[str]) -> tuple[View, tuple[str, ...]]:
     """The original with the person ordinals of the file; new people after them."""
     if made.person is None or made.person not in full.names or not made.keys:
-        return picked(full, shared), made.keys
+        return picked(full, shared), ()
     place = {key: ordinal for ordinal, key in enumerate(made.keys)}
     own = full.labels[full.place(made.person)]
     moved = np.array([place.setdefault(key, len(place)) for key in own], np.int64)

@@ -33,6 +33,7 @@ from celosia.tables import (
     free_label,
     grid_of,
     merge_small,
+    never_empty,
     with_empty,
 )
 from celosia.tuples import Tuples, person_counts, project, roll_up
@@ -167,9 +168,11 @@ def _merged(tuples: Tuples, asked: TableRequest) -> tuple[Tuples, Merge | None]:
     label = free_label(others, tuples.vocabularies[at])
 
     def recount(labels: Sequence[str]) -> int:
-        return _weights(_joined(tuples, at, labels, label), at, strict)[label]
+        joined = _joined(tuples, at, labels, label)
+        alone = strict and _weights(joined, at, False)[label] <= len(labels)  # one person each: their count tells it
+        return 0 if alone else _weights(joined, at, strict)[label]
 
-    merge = merge_small(_weights(tuples, at, strict), asked.k, recount, others)
+    merge = merge_small(_weights(tuples, at, strict), asked.k, recount, others, of_categories=not strict)
     return (_joined(tuples, at, merge.joined, label) if merge.joined else tuples), merge
 
 
@@ -179,7 +182,8 @@ def _weights(tuples: Tuples, at: int, strict: bool) -> dict[str, int]:
     column = counted.codes[:, at if strict else 0]
     least = np.full(tuples.sizes[at], np.iinfo(np.int64).max)
     np.minimum.at(least, column, person_counts(counted))
-    return {label: int(least[code]) for code, label in enumerate(tuples.vocabularies[at]) if code in set(column)}
+    met = np.unique(column).tolist()
+    return {tuples.vocabularies[at][code]: int(least[code]) for code in met}
 
 
 def _joined(tuples: Tuples, at: int, labels: Sequence[str], label: str) -> Tuples:
@@ -211,12 +215,20 @@ def _hidden(table: CellTable, asked: TableRequest, merge: Merge | None, report: 
 
     Where the zeros that are shown would give something away, those beneath small totals are hidden too.
     """
+    _refuse_narrow(table, asked)
     try:
         return _protected(table, asked, merge, report)
     except TableUnprotectable:
         if asked.zeros == "hide":
             raise
     return _protected(with_empty(table, asked.k), asked, merge, report)
+
+
+def _refuse_narrow(table: CellTable, asked: TableRequest) -> None:
+    """Between 1 and k - 1, or 0 and k - 1, there must be as many values as are to stay possible."""
+    least = asked.width + (2 if asked.zeros == "show" else 1)
+    if asked.k < least and ((table.persons > 0) & (table.persons < asked.k)).any():
+        raise ValueOutOfRange(parameter="k", given=asked.k, allowed=f"≥ {least} (width = {asked.width})")
 
 
 def _protected(table: CellTable, asked: TableRequest, merge: Merge | None, report: Progress) -> _Shown:
@@ -230,11 +242,14 @@ def _protected(table: CellTable, asked: TableRequest, merge: Merge | None, repor
     reasons[hidden] = Reason.COMPLEMENT
     # Who knows how this works knows where a hidden zero may be.
     somebody = (table.persons > 0) & ~beneath_small(table, asked.k) if asked.zeros == "show" else hidden
+    somebody = somebody | never_empty(table)
     found = protect(
         grid,
         primary,
         reasons,
-        lambda status: threshold_bounds(status, asked.k, reasons=reasons).narrowed(somebody, 1, np.inf),
+        lambda status: threshold_bounds(status, asked.k, reasons=reasons, zeros=asked.zeros == "hide").narrowed(
+            somebody, 1, np.inf
+        ),
         k=asked.k,
         width=asked.width,
         hidden=hidden,
@@ -242,12 +257,14 @@ def _protected(table: CellTable, asked: TableRequest, merge: Merge | None, repor
         report=_counted(report),
     )
     shown = [_VEILED.get(reason, (_STATUS[s], reason)) for s, reason in zip(found.status, found.reason, strict=True)]
+    # Of the cells that look primary: a figure over the veiled ones would tell which they are.
+    primary = np.array([status == CellStatus.PRIMARY for status, _ in shown], bool)
     figures = {
         "method": "suppress",
         "action": asked.action,
         "zeros": asked.zeros,
         "width": asked.width,
-        "recoverable_without": int((recoverable(grid, primary) & primary).sum()),
+        "recoverable_without": int((recoverable(grid, primary) & primary).sum()) if len(grid.totals) else 0,
     }
     values = [None if status else int(value) for status, value in zip(found.status, grid.values, strict=True)]
     return _Shown(table, values, [status for status, _ in shown], [reason for _, reason in shown], figures)

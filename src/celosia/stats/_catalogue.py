@@ -45,6 +45,8 @@ def entry_of(config: StatsConfig, version: Version, now: datetime) -> CatalogueE
         columns=lineage_of(config, table),
         link=link_of(table),
         parents=_parents(version.cells),
+        meanings=version.meanings,
+        names=version.names,
         others={name: members for name, (_, members) in version.others.items()},
         others_label={name: label for name, (label, _) in version.others.items()},
         additive=shows_more(table),

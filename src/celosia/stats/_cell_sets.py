@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,15 +24,21 @@ if TYPE_CHECKING:
 
 Request = tuple[int | None, ...]  # per dimension: the level that is told apart, None where all are together
 Integers = NDArray[np.int64]
+Node = tuple[int, int]  # level and code
 _TOLD_ABOVE = -2  # in place of a category that bears the name of its parent, where the cell stands already
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The labels of a dimension by level and code, and which codes lie under which."""
+    """The labels of a dimension by level and code, and which codes lie under which.
+
+    Levels that are not its `own` were put between by another table's cut of the same values: a category of theirs that
+    holds what another holds is left out.
+    """
 
     words: list[dict[int, str]]
     chains: list[tuple[int, ...]]
+    own: tuple[bool, ...] = ()  # per level; all of them where nothing is said
 
     def upwards(self, fine: int, coarse: int) -> dict[int, int]:
         """For every code at a level, the code at a coarser one."""
@@ -39,27 +46,36 @@ class Tree:
 
     def dimension(self, table: str, name: str) -> Dimension:
         """The categories level after level, each level in the order of its labels."""
-        nodes, repeated = self.nodes(), self._repeated()
+        nodes = self.nodes()
         labels = [self.words[level][code] for level, code in nodes]
         if len(set(labels)) < len(labels):
             raise LevelLabelsRepeat(table=table, dimension=name, labels=len(labels) - len(set(labels)))
         place = {node: number for number, node in enumerate(nodes)}
-        for node in sorted(repeated):
-            place[node] = place[self._above(node)]
-        parents = [place[self._above(node)] if node[0] else ALL for node in nodes]
-        return Dimension(name, tuple(labels), tuple(parents))
+        upwards = self._all_upwards()
+        return Dimension(name, tuple(labels), tuple(_nearest(node, upwards, place) for node in nodes))
 
-    def nodes(self) -> list[tuple[int, int]]:
+    def nodes(self) -> list[Node]:
         """(level, code) of every category, in the order of the dimension."""
         levels = [sorted(words.items(), key=lambda item: item[1]) for words in self.words]
         found = [(level, code) for level, words in enumerate(levels) for code, _ in words]
-        repeated = self._repeated()
-        return [node for node in found if node not in repeated]
+        left_out = self._repeated() | self._put_in_vain()
+        return [node for node in found if node not in left_out]
 
-    def _repeated(self) -> set[tuple[int, int]]:
+    def _all_upwards(self) -> dict[Node, Node]:
+        """The category of the next coarser level that each lies under."""
+        levels = range(1, len(self.words))
+        return {(at, fine): (at - 1, up) for at in levels for fine, up in self.upwards(at, at - 1).items()}
+
+    def _own_levels(self) -> list[int]:
+        return [level for level in range(len(self.words)) if not self.own or self.own[level]]
+
+    def _repeated(self) -> set[Node]:
         """Categories that are their parent under the same name, like those of who states nothing: told once."""
-        found = [(level, code) for level, words in enumerate(self.words) for code in words if level]
-        above = {node: self._above(node) for node in found}
+        above = {
+            (fine, code): (coarse, up)
+            for coarse, fine in pairwise(self._own_levels())
+            for code, up in self.upwards(fine, coarse).items()
+        }
         children = Counter(above.values())
         return {
             node
@@ -67,9 +83,29 @@ class Tree:
             if children[parent] == 1 and self.words[node[0]][node[1]] == self.words[parent[0]][parent[1]]
         }
 
-    def _above(self, node: tuple[int, int]) -> tuple[int, int]:
-        level, code = node
-        return level - 1, self.upwards(level, level - 1)[code]
+    def _put_in_vain(self) -> set[Node]:
+        """Categories of levels put between that hold what an own one, or a finer one of theirs, holds."""
+        own = set(self._own_levels())
+        if len(own) == len(self.words):
+            return set()
+        held: dict[Node, set[int]] = {}
+        for chain in self.chains:
+            for level, code in enumerate(chain):
+                held.setdefault((level, code), set()).add(chain[-1])
+        alike: dict[frozenset[int], list[Node]] = {}
+        for node in sorted(held):
+            alike.setdefault(frozenset(held[node]), []).append(node)
+        kept = {node for nodes in alike.values() for node in ([n for n in nodes if n[0] in own] or nodes[-1:])}
+        return held.keys() - kept
+
+
+def _nearest(node: Node, upwards: Mapping[Node, Node], place: Mapping[Node, int]) -> int:
+    """Where the first category above stands that is told."""
+    while (above := upwards.get(node)) is not None:
+        if above in place:
+            return place[above]
+        node = above
+    return ALL
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 Knows STATS, its catalogue and the journal. For the readers of each k everything they may see is one grid: their own
 tables and those of stricter audiences. A hidden cell that follows exactly, or has too few possible values, counts only
-where one of those values is below k: what is at least k was hidden to protect another.
+where one of those values is below k: what is at least k was hidden to protect another. Of rows, sums and means any
+hidden one that follows exactly counts. What STATS alone cannot tell is named, never passed over: how closely a hidden
+sum can be estimated (the largest contributions stay in PERSONAL), and persons where a table shows none.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from celosia.model.stats_reports import CatalogueEntry, CheckedTable, StatsCheck
 from celosia.pipeline import journal_entries, judge_statistics, statistics_rules
 from celosia.stats._catalogue import catalogue_in, differences
 from celosia.stats._project import Place, journal_path, read_config
-from celosia.stats._published import Holes, Sheet, holes_of, sheet_of
+from celosia.stats._published import Holes, Sheet, amount_columns, amounts_of, holes_of, pattern_of, sheet_of
 from celosia.stats._rows import PUBLISHED
 from celosia.stats._run import RUN
 from celosia.stats._scan import Finding, scan_table
@@ -41,6 +43,7 @@ _KINDS = {
     "age": ("age",), "place": ("map", "zone", "grid", "category"), "amount": ("buckets",), "date": ("period", "span"),
 }  # fmt: skip
 _REVERSIBLE = ("hash", "key")
+NO_PERSONS = "*"  # in place of a measure: the table does not say how many persons stand behind its cells
 
 
 def check_stats(folder: Place, *, budget_seconds: float | None = None, report: Progress = None) -> StatsCheck:
@@ -91,7 +94,7 @@ def check_tables(
     entries: Sequence[CatalogueEntry], rows: Mapping[str, pa.Table], budget_seconds: float | None = None,
     report: Progress = None,
 ) -> list[CheckedTable]:  # fmt: skip
-    """What the readers of each table can compute of its hidden cells, from persons and from rows."""
+    """What the readers of each table can compute of its hidden cells, from persons, from rows and from sums."""
     found = {entry.table: _plain(entry, rows[entry.table]) for entry in entries}
     hiding = [entry for entry in entries if entry.method != "round"]
     groups = sorted({(entry.link, entry.k) for entry in hiding})
@@ -102,6 +105,9 @@ def check_tables(
             for table, counts in _learnt_by_table(sheets, k, budget_seconds).items():
                 if found[table].k == k:
                     found[table] = _more(found[table], *counts)
+        for table, known in _recoverable_amounts(seen, rows).items():
+            if found[table].k == k:
+                found[table] = _more(found[table], known, 0, 0)
         if report:
             report("check", (number + 1) / len(groups))
     return list(found.values())
@@ -111,7 +117,22 @@ def _plain(entry: CatalogueEntry, rows: pa.Table) -> CheckedTable:
     sheet = sheet_of(entry, rows)
     shown = sum(word == PUBLISHED for word in rows.column(STATE).to_pylist())
     below = 0 if sheet is None else sum(value is not None and 0 < value < entry.k for value in sheet.persons)
-    return CheckedTable(entry.table, entry.audience, entry.k, shown, rows.num_rows - shown, below, 0, 0, 0)
+    unmeasured = tuple(dict.fromkeys(amount_columns(entry).values())) if entry.method != "round" else ()
+    if sheet is None:
+        unmeasured = (NO_PERSONS, *unmeasured)
+    return CheckedTable(entry.table, entry.audience, entry.k, shown, rows.num_rows - shown, below, 0, 0, 0, unmeasured)
+
+
+def _recoverable_amounts(entries: Sequence[CatalogueEntry], rows: Mapping[str, pa.Table]) -> dict[str, int]:
+    """Per table, hidden sums and means that follow exactly, column by column; any of them may be a protected one."""
+    found: dict[str, int] = {}
+    for column in dict.fromkeys(column for entry in entries for column in amount_columns(entry)):
+        sheets = [sheet for one in entries if (sheet := amounts_of(one, rows[one.table], column)) is not None]
+        holes = pattern_of(sheets)
+        known = recoverable(holes.grid, holes.hidden) & holes.hidden
+        for sheet, place in zip(sheets, holes.numbers, strict=True):
+            found[sheet.entry.table] = found.get(sheet.entry.table, 0) + int(known[place].sum())
+    return found
 
 
 def _more(one: CheckedTable, known: int, narrow: int, unproven: int) -> CheckedTable:

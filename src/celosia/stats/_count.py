@@ -15,7 +15,7 @@ in ten-thousandths.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -25,15 +25,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import AmountsUnreadable, InternalFault, PersonalColumnMissing, PersonKeyMissing
-from celosia.model.stats import Personal, StatsTable
+from celosia.model.stats import UNMAPPED, Personal, StatsTable
 from celosia.stats._cell_sets import Counts, Request, Tree, cells_of, rolled_up
 from celosia.stats._connections import Expression, PersonalSource
 from celosia.stats._sums import Amount, amounts_of
 from celosia.tables import CellTable
 
-Labels = Mapping[str, Any]  # dimension → Ibis text expression, or several from the coarsest level to the finest
+Labels = Mapping[
+    str, Any
+]  # dimension → Ibis text expression, or several from the coarsest level to the finest, or Levels
 Merge = Mapping[str, tuple[Collection[str], str]]  # dimension → the labels that become one, and its label
 _KEY, _PERSON, _ROWS = "k", "p", "r"
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A level that follows from the finest one: every category with the finest labels that it holds."""
+
+    groups: Mapping[str, Sequence[str]]
+
+    def over(self, finest: Any) -> Any:
+        """The labels of the level; what no category holds was written since the categories were read."""
+        branches = [(finest.isin(list(labels)), category) for category, labels in self.groups.items()]
+        return ibis.cases(*branches, else_=UNMAPPED) if branches else ibis.literal(UNMAPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The labels of a dimension from the coarsest level to the finest; only its own levels are offered."""
+
+    labels: tuple[Any, ...]
+    offered: tuple[bool, ...]
+
+    @classmethod
+    def own(cls, labels: Iterable[Any]) -> Levels:
+        """Levels that are all offered."""
+        found = tuple(labels)
+        return cls(found, (True,) * len(found))
+
+    @classmethod
+    def of(cls, labels: Any) -> Levels:
+        """The same from any form of labels."""
+        if isinstance(labels, Levels):
+            return labels
+        return cls.own(labels if isinstance(labels, list | tuple) else (labels,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +100,8 @@ class Counting:
     ):
         self._source, self._personal, self._table = source, personal, table
         self._only = only or {}
-        self._levels = [_as_levels(labels[name]) for name in table.dimension_names]
+        levels = [Levels.of(labels[name]) for name in table.dimension_names]
+        self._levels, self._own = [one.labels for one in levels], [one.offered for one in levels]
         self._columns = [_LabelColumn(d, j) for d, levels in enumerate(self._levels) for j in range(len(levels))]
         relation = source.relation(personal)
         needed = [personal.person, *(m.column for m in table.measures if m.column)]
@@ -91,7 +127,11 @@ class Counting:
         offered = list(self._table.grouping_sets)
         also = [kept for kept in dict.fromkeys((*map(tuple, links), ())) if kept not in offered]
         trees = self._trees(merge or {})
-        requests = [(request, kept in offered) for kept in (*offered, *also) for request in self._requests(kept, names)]
+        requests = [
+            (request, kept in offered and self._all_own(request))
+            for kept in (*offered, *also)
+            for request in self._requests(kept, names)
+        ]
         counted = self._counted({self._counted_apart(request) for request, _ in requests}, merge or {})
         parts = [(rolled_up(counted[self._counted_apart(request)], trees, request), flag) for request, flag in requests]
         contributors = {amount.measure: amount.largest for amount in self._amounts}
@@ -115,13 +155,17 @@ class Counting:
     # --- what the database works out once --------------------------------------------------------
 
     def _prepare(self, relation: Expression) -> None:
-        texts = {column.text: self._levels[column.dimension][column.level] for column in self._columns}
+        every = {column: self._levels[column.dimension][column.level] for column in self._columns}
+        texts = {column.text: labels for column, labels in every.items() if not isinstance(labels, Derived)}
         amounts = {a.value: a.expression for a in self._amounts} | {a.bad: a.unreadable for a in self._amounts}
         labelled = relation.select(**texts, **amounts, **{_PERSON: relation[self._personal.person]})
         for name, chosen in self._only.items():
             leaf = self._leaf(self._table.dimension_names.index(name))
             labelled = labelled.filter(labelled[leaf.text].isin(sorted(chosen)))
-        self._tuples = self._keep(_numbered(labelled.select(*texts).distinct(), self._columns))
+        found = labelled.select(*texts).distinct()
+        leaves = {column: found[self._leaf(column.dimension).text] for column in self._columns}
+        derived = {c.text: one.over(leaves[c]) for c, one in every.items() if isinstance(one, Derived)}
+        self._tuples = self._keep(_numbered(found.mutate(**derived) if derived else found, self._columns))
         joined = labelled.join(self._tuples, list(texts))
         measured = {name: expr for a in self._amounts for name, expr in a.per_person(joined).items()}
         grouped = joined.group_by([joined[_KEY], joined[_PERSON]])
@@ -130,9 +174,9 @@ class Counting:
         ends = {f"low{c.code}": coded[c.code].min() for c in self._columns}
         ends |= {f"high{c.code}": coded[c.code].max() for c in self._columns}
         self._people = self._keep(coded.group_by(_PERSON).aggregate(**ends, **self._added(coded)))
-        found = self._source.fetch(self._tuples).to_pydict()
-        self._vocabulary = [dict(zip(found[c.code], found[c.text], strict=True)) for c in self._columns]
-        self._chains = {c: found[c.code] for c in self._columns}
+        known = self._source.fetch(self._tuples).to_pydict()
+        self._vocabulary = [dict(zip(known[c.code], known[c.text], strict=True)) for c in self._columns]
+        self._chains = {c: known[c.code] for c in self._columns}
         self._settled = self._judged()
 
     def _keep(self, expression: Expression) -> Expression:
@@ -169,6 +213,9 @@ class Counting:
         """A set of dimensions at every level of their trees."""
         levels = [range(len(self._levels[d])) if name in kept else (None,) for d, name in enumerate(names)]
         return iter(product(*levels))
+
+    def _all_own(self, request: Request) -> bool:
+        return all(level is None or self._own[d][level] for d, level in enumerate(request))
 
     def _counted_apart(self, request: Request) -> Request:
         """The columns over which the database must count for a request: its own unsettled ones, all settled ones."""
@@ -263,7 +310,7 @@ class Counting:
             if codes:
                 label = merge[self._table.dimension_names[dimension]][1]
                 words, chains = _with_others(words, chains, codes, label)
-            trees.append(Tree(words, chains))
+            trees.append(Tree(words, chains, self._own[dimension]))
         return trees
 
 
@@ -310,10 +357,6 @@ def recount(
 
 def _united(parts: Sequence[Expression]) -> Expression:
     return ibis.union(*parts) if len(parts) > 1 else parts[0]
-
-
-def _as_levels(labels: Any) -> tuple[Any, ...]:
-    return tuple(labels) if isinstance(labels, list | tuple) else (labels,)
 
 
 def _numbered(distinct: Expression, columns: Sequence[_LabelColumn]) -> Expression:

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from celosia.data.files import replacing
 from celosia.model.stats import Dimension, Measure, Personal, StatsTable
 from celosia.stats._connections import PersonalSource
-from celosia.stats._count import Labels, count, counting
+from celosia.stats._count import Labels, Levels, count, counting
 from celosia.tables import ALL, CellTable
 from celosia.tables import Dimension as Tree
 
@@ -129,7 +129,7 @@ def _over_all_periods(
 
 def _period_of(table: StatsTable, labels: Labels) -> str | None:
     """The dimension of periods; trees are counted in full."""
-    if any(isinstance(labels[name], list | tuple) for name in table.dimension_names):
+    if any(len(Levels.of(labels[name]).labels) > 1 for name in table.dimension_names):
         return None
     return next((one.name for one in table.dimensions if one.rule == "period"), None)
 

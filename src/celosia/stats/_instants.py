@@ -114,11 +114,13 @@ def matches(text: Expression, pattern: str) -> Expression:
 
 
 def written_days(column: Expression) -> Read:
-    """The day as it is written in a text, whatever the clock and the zone that follow it: births and years."""
+    """The day as it is written in a text, whatever the clock and the zone that follow it: births and years.
+
+    It stays text: days of four, two and two digits are in order in every collation.
+    """
     text, missing = stripped(column)
-    known = matches(text, DAY_TEXT)
-    valid = known & ~text.re_search("^(1000-01-01|9999-12-31)")
-    return Read(missing, valid, ibis.ifelse(known, text.left(10), "2000-01-01").cast("date"))
+    valid = matches(text, DAY_TEXT) & ~text.re_search("^(1000-01-01|9999-12-31)")
+    return Read(missing, valid, text.left(10))
 
 
 def _from_text(column: Expression, zone: str | None, stored: str) -> Read:

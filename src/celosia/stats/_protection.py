@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import TableUnprotectable
-from celosia.model.stats import Dimension, Measure, StatsTable
+from celosia.errors import AuditUnfinished, TableUnprotectable
+from celosia.model.stats import Dimension, Measure, StatsTable, stats_name
 from celosia.model.tables import Reason
+from celosia.stats._cuts import listed
 from celosia.tables import (
     Bounds,
     CellTable,
@@ -38,7 +39,6 @@ from celosia.tables import (
     protect_sums,
     threshold_bounds,
     together,
-    with_empty,
     within_p_percent,
 )
 from celosia.tables import Dimension as Tree
@@ -62,6 +62,8 @@ class Version:
     suppressed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _NONE)  # nothing left to merge with
     earlier: tuple[Mapping[tuple[str, Key], float], ...] = ()  # per earlier run: (measure, cell) -> published
     scale: Mapping[str, int] = field(default_factory=lambda: _NONE)  # units of a sum that make one
+    meanings: Mapping[str, str] = field(default_factory=lambda: _NONE)  # dimension -> its name in all linked tables
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NONE)  # … -> category -> its name there
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,6 @@ class Protected:
     version: Version
     status: NDArray[np.int8]  # 0 published, 1 primary, 2 secondary
     reasons: NDArray[np.object_]
-    unproven: int = 0
 
     @property
     def hidden(self) -> Flags:
@@ -86,14 +87,15 @@ def protect_group(
     """Protect the versions of linked tables together, the lowest k first.
 
     Where the zeros that are shown would give something away (four people in four categories), those beneath small
-    totals are listed and hidden too.
+    totals are listed and hidden too. When the time given runs out before every hidden cell is proved safe, nothing may
+    be shown: `AuditUnfinished`.
     """
     try:
         return _protect_levels(versions, budget_seconds, share)
     except TableUnprotectable:
         most = max(version.k for version in versions)
-        listed = [replace(version, cells=with_empty(version.cells, most)) for version in versions]
-    return _protect_levels(listed, budget_seconds, share)
+        with_zeros = [replace(version, cells=listed(version.cells, most)) for version in versions]
+    return _protect_levels(with_zeros, budget_seconds, share)
 
 
 def _protect_levels(versions: Sequence[Version], budget_seconds: float | None, share: Share) -> list[Protected]:
@@ -125,12 +127,27 @@ def _protect_level(
         level = replace(level, hidden=found.hidden & ~level.primary, reasons=found.reason)
         level = _withheld_too(level, more)
         found = _protect_persons(level, k, given)
-    status, reason = _hide_sums(replace(level, hidden=found.hidden & ~level.primary), found.status, found.reason)
-    open_cells = np.zeros(level.grid.size, bool) if found.audit is None else ~found.audit.proven
+    _refuse_unfinished(found, versions, level.numbers, budget_seconds)
+    level = replace(level, hidden=found.hidden & ~level.primary)
+    status, reason = _hide_sums(level, found.status, found.reason, budget_seconds)
     return [
-        Protected(version, status[place], reason[place], int(open_cells[place].sum()))
-        for version, place in zip(versions, level.numbers, strict=True)
+        Protected(version, status[place], reason[place]) for version, place in zip(versions, level.numbers, strict=True)
     ]
+
+
+def _refuse_unfinished(
+    found: Protection, versions: Sequence[Version], numbers: Sequence[NDArray[np.int64]], seconds: float | None
+) -> None:
+    """Stop where time ran out: what could not be measured counts as disclosed, and is not published around."""
+    if found.audit is None or found.audit.safe:
+        return
+    open_cells = found.audit.disclosed
+    tables = [
+        stats_name(version.table.name, version.audience)
+        for version, place in zip(versions, numbers, strict=True)
+        if open_cells[place].any()
+    ]
+    raise AuditUnfinished(tables=", ".join(tables), cells=int(open_cells.sum()), seconds=f"{seconds or 0:g}")
 
 
 def _protect_persons(level: _Level, k: int, given: Mapping[str, Any]) -> Protection:
@@ -230,11 +247,12 @@ def _hide_rows(level: _Level, k: int, given: Mapping[str, Any]) -> _Level:
         grid, level.primary, level.reasons, lambda _: known, k=k, width=level.width, hidden=level.hidden,
         singletons=alone, **given,
     )  # fmt: skip
+    _refuse_unfinished(found, level.versions, level.numbers, given["budget_seconds"])
     return replace(level, hidden=found.hidden & ~level.primary, reasons=found.reason)
 
 
 def _hide_sums(
-    level: _Level, status: NDArray[np.int8], reason: NDArray[np.object_]
+    level: _Level, status: NDArray[np.int8], reason: NDArray[np.object_], budget_seconds: float | None
 ) -> tuple[NDArray[np.int8], NDArray[np.object_]]:
     """What must be hidden so that no hidden sum can be estimated to within its p %."""
     status, reason = status.copy(), reason.copy()
@@ -249,7 +267,9 @@ def _hide_sums(
         found = protect_sums(
             grid, primary, why, levels(grid.values.astype(np.float64), percent),
             negative=bool((grid.values < 0).any()), hidden=hidden & ~primary, fixed=grid.values == 0,
+            budget_seconds=budget_seconds,
         )  # fmt: skip
+        _refuse_unfinished(found, [level.versions[at] for at in chosen], places, budget_seconds)
         for at, place in zip(chosen, places, strict=True):
             new = (status[level.numbers[at]] == 0) & (found.status[place] > 0)
             status[level.numbers[at][new]] = 2
@@ -368,15 +388,23 @@ def linkable(version: Version) -> CellTable:
     """The cells with names that mean the same in every table: dimension by rule and columns, Otros by its members."""
     trees = []
     for dimension, tree in zip(version.table.dimensions, version.cells.dimensions, strict=True):
-        label, members = version.others.get(dimension.name, ("", ()))
-        named = tuple(merged_name(one, members) if one == label and members else one for one in tree.labels)
-        trees.append(Tree(_meaning(dimension), named, tree.parent))
+        meaning = version.meanings.get(dimension.name) or _meaning(dimension)
+        trees.append(Tree(meaning, _named(version, dimension.name, tree.labels), tree.parent))
     sums = {
         measure.column: version.cells.sums[measure.name]
         for measure in version.table.measures
         if measure.column is not None and measure.name in version.cells.sums
     }
     return replace(version.cells, dimensions=tuple(trees), sums=sums)
+
+
+def _named(version: Version, dimension: str, labels: Sequence[str]) -> tuple[str, ...]:
+    """The categories under the names that linked tables share."""
+    shared = version.names.get(dimension)
+    if shared is not None:
+        return tuple(shared.get(label, label) for label in labels)
+    others, members = version.others.get(dimension, ("", ()))
+    return tuple(merged_name(label, members) if label == others and members else label for label in labels)
 
 
 def merged_name(label: str, members: Sequence[str]) -> str:

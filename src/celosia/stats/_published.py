@@ -18,11 +18,14 @@ from scipy import sparse
 from scipy.optimize import Bounds as Box
 from scipy.optimize import LinearConstraint, milp
 
+from celosia.model.stats import STATE
 from celosia.model.stats_reports import CatalogueEntry, ColumnLineage
 from celosia.stats._protection import BORDERS, Key, merged_name
+from celosia.stats._rows import PUBLISHED
 from celosia.tables import ALL, CellTable, Flags, Grid, Values, grid_of
 from celosia.tables import Dimension as Tree
 
+Identity = frozenset[tuple[str, str]]  # dimensions and categories as linked tables know them
 _SECONDS = 120.0  # for a filling that fits
 
 
@@ -36,16 +39,27 @@ class Sheet:
     unit: str = "persons"
 
     @property
-    def identities(self) -> tuple[frozenset[tuple[str, str]], ...]:
+    def identities(self) -> tuple[Identity, ...]:
         """What each cell is, whatever table it stands in."""
-        names = [meaning_of(one) for one in self.entry.columns if one.kind == "dimension"]
-        return tuple(
-            frozenset((n, self.word(d, w)) for d, n, w in zip(self.entry.dimensions(), names, key, strict=True) if w)
-            for key in self.keys
-        )
+        return tuple(self.identity(key) for key in self.keys)
+
+    def identity(self, key: Key) -> Identity:
+        """What the cell of these categories is."""
+        told = zip(self.entry.dimensions(), key, strict=True)
+        return frozenset((self.meaning(name), self.named(name, word)) for name, word in told if word is not None)
+
+    def meaning(self, dimension: str) -> str:
+        """The dimension as linked tables know it."""
+        shared = self.entry.meanings.get(dimension)
+        return shared or meaning_of(next(one for one in self.entry.columns if one.column == dimension))
+
+    def named(self, dimension: str, label: str) -> str:
+        """The category as linked tables know it."""
+        shared = self.entry.names.get(dimension)
+        return self.word(dimension, label) if shared is None else shared.get(label, label)
 
     def word(self, dimension: str, label: str) -> str:
-        """The category as the grid knows it: the others by their members."""
+        """The category as the history knows it: the others by their members."""
         members = self.entry.others.get(dimension, ())
         return merged_name(label, members) if label == self.entry.others_label.get(dimension) else label
 
@@ -58,6 +72,25 @@ def sheet_of(entry: CatalogueEntry, rows: pa.Table, unit: str = "persons") -> Sh
     words = [rows.column(name).to_pylist() for name in entry.dimensions()]
     keys = tuple(zip(*words, strict=True)) if words else ((),) * rows.num_rows
     return Sheet(entry, keys, tuple(rows.column(counted).to_pylist()), unit)
+
+
+def amounts_of(entry: CatalogueEntry, rows: pa.Table, column: str) -> Sheet | None:
+    """A table that shows sums or means of a PERSONAL column, by what of them it shows; None where it shows none.
+
+    A mean counts as a sum: who knows how many it is of has the sum.
+    """
+    if column not in amount_columns(entry):
+        return None
+    words = [rows.column(name).to_pylist() for name in entry.dimensions()]
+    keys = tuple(zip(*words, strict=True)) if words else ((),) * rows.num_rows
+    shown = [0 if word == PUBLISHED else None for word in rows.column(STATE).to_pylist()]
+    return Sheet(entry, keys, tuple(shown), "sum")
+
+
+def amount_columns(entry: CatalogueEntry) -> dict[str, str]:
+    """The PERSONAL columns of which a table shows sums or means, and the measure that does."""
+    measures = [one for one in entry.columns if one.kind == "measure" and one.rule in ("sum", "mean")]
+    return {column: one.column for one in measures for column in one.columns[-1:]}
 
 
 def meaning_of(column: ColumnLineage) -> str:
@@ -78,69 +111,102 @@ class Holes:
 
 def holes_of(sheets: Sequence[Sheet]) -> Holes:
     """The grid of what is published in linked sheets, with a filling for what is not."""
-    known: dict[frozenset[tuple[str, str]], int] = {}
+    known: dict[Identity, int] = {}
     for sheet in sheets:
         known |= {i: int(v) for i, v in zip(sheet.identities, sheet.persons, strict=True) if v is not None}
     tables = [_cell_table(sheet, known) for sheet in sheets]
-    grid, numbers = grid_of(tables, additive=True)
-    hidden = np.zeros(grid.size, bool)
-    for sheet, place in zip(sheets, numbers, strict=True):
-        hidden[place] = [identity not in known for identity in sheet.identities]
+    grid, places = grid_of(tables, additive=True)
+    numbers, hidden = _own(sheets, places, known, grid.size)
     for trusting in (True, False):  # what agrees by chance may contradict the rest, and every reader sees that
-        grid = replace(grid, additive=_adding(grid, hidden, sheets, numbers, trusting))
+        grid = replace(grid, additive=_adding(grid, hidden, sheets, tables, places, trusting))
         filled = _filling(grid, hidden)
         if filled is not None:
             return Holes(replace(grid, values=filled), hidden, numbers, True)
     return Holes(grid, hidden, numbers, False)
 
 
-def _cell_table(sheet: Sheet, known: Mapping[frozenset[tuple[str, str]], int]) -> CellTable:
-    """The sheet with 0 where nothing is known."""
-    entry = sheet.entry
+def pattern_of(sheets: Sequence[Sheet]) -> Holes:
+    """The same grid where every margin is a sum whatever the figures are: fit for elimination, which reads none."""
+    shown = {i: 0 for sheet in sheets for i, v in zip(sheet.identities, sheet.persons, strict=True) if v is not None}
+    grid, places = grid_of([_cell_table(sheet, shown) for sheet in sheets], additive=True)
+    numbers, hidden = _own(sheets, places, shown, grid.size)
+    return Holes(grid, hidden, numbers, True)
+
+
+def _own(
+    sheets: Sequence[Sheet], places: Sequence[NDArray[np.int64]], known: Mapping[Identity, int], size: int
+) -> tuple[list[NDArray[np.int64]], Flags]:
+    """The cells that each sheet has itself, and which cells are hidden."""
+    numbers = [place[: len(sheet.keys)] for sheet, place in zip(sheets, places, strict=True)]
+    hidden = np.zeros(size, bool)
+    for sheet, place in zip(sheets, numbers, strict=True):
+        hidden[place] = [identity not in known for identity in sheet.identities]
+    return numbers, hidden
+
+
+def _cell_table(sheet: Sheet, known: Mapping[Identity, int]) -> CellTable:
+    """The sheet with 0 where nothing is known; the cells above its own that other tables show come last."""
+    names = sheet.entry.dimensions()
+    above = [sheet.entry.parents.get(name, {}) for name in names]
+    keys = [*sheet.keys, *_above(sheet.keys, above)]
     trees, codes = [], []
-    for at, name in enumerate(entry.dimensions()):
-        words = sorted({word for key in sheet.keys if (word := key[at]) is not None})
-        above = entry.parents.get(name, {})
-        words = sorted({*words, *(above[word] for word in words if word in above)})
+    for at, name in enumerate(names):
+        words = sorted({word for key in keys if (word := key[at]) is not None})
         place = {word: number for number, word in enumerate(words)}
-        column = next(one for one in entry.columns if one.column == name)
-        shown = tuple(sheet.word(name, word) for word in words)
-        trees.append(Tree(meaning_of(column), shown, tuple(place.get(above.get(word, ""), ALL) for word in words)))
-        codes.append([ALL if (word := key[at]) is None else place[word] for key in sheet.keys])
-    persons = np.array([known.get(identity, 0) for identity in sheet.identities], np.int64)
-    shape = np.array(codes, np.int32).reshape(len(trees), len(sheet.keys)).T
-    return CellTable(tuple(trees), shape, persons, persons, {}, np.ones(len(persons), bool))
+        shown = tuple(sheet.named(name, word) for word in words)
+        parents = tuple(place.get(above[at].get(word, ""), ALL) for word in words)
+        trees.append(Tree(sheet.meaning(name), shown, parents))
+        codes.append([ALL if (word := key[at]) is None else place[word] for key in keys])
+    persons = np.array([known.get(sheet.identity(key), 0) for key in keys], np.int64)
+    shape = np.array(codes, np.int32).reshape(len(trees), len(keys)).T
+    offered = np.arange(len(keys)) < len(sheet.keys)
+    return CellTable(tuple(trees), shape, persons, persons, {}, offered)
+
+
+def _above(keys: Sequence[Key], above: Sequence[Mapping[str, str]]) -> list[Key]:
+    """The cells over those of a table, in one dimension or several, that the table does not have."""
+    met, todo = dict.fromkeys(keys), list(keys)
+    while todo:
+        key = todo.pop()
+        for at, word in enumerate(key):
+            up = None if word is None else above[at].get(word)
+            whole = (*key[:at], up, *key[at + 1 :])
+            if up is not None and whole not in met:
+                met[whole] = None
+                todo.append(whole)
+    return list(met)[len(keys) :]
 
 
 def _adding(
-    grid: Grid, hidden: Flags, sheets: Sequence[Sheet], numbers: Sequence[NDArray[np.int64]], trusting: bool
-) -> Flags:
+    grid: Grid, hidden: Flags, sheets: Sequence[Sheet], tables: Sequence[CellTable],
+    places: Sequence[NDArray[np.int64]], trusting: bool,
+) -> Flags:  # fmt: skip
     """Which relations are sums: all of those of rows; of persons by dimension, or where all figures agree."""
     if all(sheet.unit == "rows" for sheet in sheets):
         return np.ones(len(grid.totals), bool)
-    names, firm = _told_apart(grid, sheets, numbers)
+    names = _told_apart(grid, tables, places)
+    firm = [{sheet.meaning(name) for name in sheet.entry.adds_up} for sheet in sheets]
+    inside = [np.isin(np.arange(grid.size), place) for place in places]
     kinds: dict[tuple[frozenset[str], frozenset[str]], list[int]] = {}
-    for number, (whole, parts) in enumerate(grid.relations()):
-        kinds.setdefault((names[whole], names[int(parts[0])] if len(parts) else frozenset()), []).append(number)
     additive = np.zeros(len(grid.totals), bool)
-    for (whole_names, part_names), chosen in kinds.items():
-        collapsed = part_names - whole_names or part_names
-        additive[chosen] = collapsed <= firm or (trusting and _all_agree(grid, hidden, chosen))
+    for number, (whole, parts) in enumerate(grid.relations()):
+        part_names = names[int(parts[0])] if len(parts) else frozenset()
+        kinds.setdefault((names[whole], part_names), []).append(number)
+        collapsed, cells = part_names - names[whole] or part_names, np.append(parts, whole)
+        told = zip(firm, inside, strict=True)
+        additive[number] = any(collapsed <= sums and bool(mine[cells].all()) for sums, mine in told)
+    for chosen in kinds.values() if trusting else ():
+        additive[chosen] |= _all_agree(grid, hidden, chosen)
     return additive
 
 
-def _told_apart(
-    grid: Grid, sheets: Sequence[Sheet], numbers: Sequence[NDArray[np.int64]]
-) -> tuple[list[frozenset[str]], set[str]]:
-    """The dimensions that each cell tells apart, and those in which every person stands once."""
+def _told_apart(grid: Grid, tables: Sequence[CellTable], places: Sequence[NDArray[np.int64]]) -> list[frozenset[str]]:
+    """The dimensions that each cell tells apart."""
     names: list[frozenset[str]] = [frozenset()] * grid.size
-    firm: set[str] = set()
-    for sheet, place in zip(sheets, numbers, strict=True):
-        for number, identity in zip(place.tolist(), sheet.identities, strict=True):
-            names[number] = frozenset(name for name, _ in identity)
-        meanings = {one.column: meaning_of(one) for one in sheet.entry.columns}
-        firm |= {meanings[name] for name in sheet.entry.adds_up}
-    return names, firm
+    for table, place in zip(tables, places, strict=True):
+        for number, line in zip(place.tolist(), (table.codes != ALL).tolist(), strict=True):
+            names[number] = frozenset(name for name, told in zip(table.names, line, strict=True) if told)
+    return names
 
 
 def _all_agree(grid: Grid, hidden: Flags, relations: Sequence[int]) -> bool:

@@ -151,12 +151,12 @@ def _age(settings: Mapping[str, Any], spec: RuleSpec, column: Expression) -> Exp
     kind = column.type()
     at = spec.today if settings["at"] == "run" else date.fromisoformat(settings["at"])
     if kind.is_numeric():
-        return _years(settings, numbers(column))
+        return _years(settings, numbers(column, spec.dialect))
     births = written_days(column) if kind.is_string() else local_times(column, spec.zone, settings["stored"])
     by_birth = _placed(births, _by_birth(settings, births.value, at))
     if not kind.is_string():
         return by_birth
-    return ibis.ifelse(births.valid.fill_null(False), by_birth, _years(settings, numbers(column)))
+    return ibis.ifelse(births.valid.fill_null(False), by_birth, _years(settings, numbers(column, spec.dialect)))
 
 
 def _by_birth(settings: Mapping[str, Any], birth: Expression, at: date) -> Expression:
@@ -164,7 +164,8 @@ def _by_birth(settings: Mapping[str, Any], birth: Expression, at: date) -> Expre
     bands = settings["bands"]
     labels = _plain.band_labels(bands)
     borders = bands if bands[0] == 0 else (0, *bands)
-    moment = ibis.date if birth.type().is_date() else ibis.timestamp
+    kind = birth.type()
+    moment = ibis.literal if kind.is_string() else ibis.date if kind.is_date() else ibis.timestamp
 
     def old(years: int) -> Expression:
         return birth < moment(_too_late_for(at, years).isoformat())
@@ -214,8 +215,9 @@ def _digits(number: Expression, width: int) -> Expression:
 
 
 def _buckets(settings: Mapping[str, Any], spec: RuleSpec, column: Expression) -> Expression:
-    read = numbers(column, settings["decimal"], settings["thousands"])
     borders = settings["borders"]
+    places = max(-int(border.as_tuple().exponent) for border in borders)
+    read = numbers(column, spec.dialect, settings["decimal"], settings["thousands"], places)
     branches = [
         (read.value >= border_for(read.value, border), label)
         for border, label in zip(reversed(borders), reversed(_plain.bucket_labels(borders)), strict=True)
@@ -226,18 +228,17 @@ def _buckets(settings: Mapping[str, Any], spec: RuleSpec, column: Expression) ->
 def _span(settings: Mapping[str, Any], spec: RuleSpec, column: Expression) -> Expression:
     kind = column.type()
     if kind.is_numeric():
-        read = numbers(column)
+        read = numbers(column, spec.dialect)
         low, high = (border_for(read.value, Decimal(end)) for end in (1000, 10000))
         valid = read.valid & (read.value >= low) & (read.value < high)
         return _placed(Read(read.missing, valid, None), _span_of(ibis.ifelse(valid, read.value, 2000), settings))
     days = written_days(column) if kind.is_string() else local_times(column, spec.zone, settings["stored"])
-    by_day = _placed(days, _span_of(days.value.year(), settings))
     if not kind.is_string():
-        return by_day
-    text, _ = stripped(column)
-    plain = matches(text, "^[1-9][0-9]{3}([.]0*)?$")
-    year = ibis.ifelse(plain, text.left(4), "2000").cast("int64")
-    return ibis.ifelse(plain.fill_null(False), _span_of(year, settings), by_day)
+        return _placed(days, _span_of(days.value.year(), settings))
+    text, missing = stripped(column)
+    valid = days.valid | matches(text, "^[1-9][0-9]{3}([.]0*)?$")
+    year = ibis.ifelse(valid, text.left(4), "2000").cast("int64")
+    return _placed(Read(missing, valid, None), _span_of(year, settings))
 
 
 def _span_of(year: Expression, settings: Mapping[str, Any]) -> Expression:
@@ -250,7 +251,7 @@ def _span_of(year: Expression, settings: Mapping[str, Any]) -> Expression:
 
 def _grid(settings: Mapping[str, Any], spec: RuleSpec, lat: Expression, lng: Expression) -> Expression:
     """The cell of a point. Engines do not share what is written twice, so each part is written as seldom as may be."""
-    marks = settings["decimal"], settings["thousands"]
+    marks = spec.dialect, settings["decimal"], settings["thousands"]
     north, east = degrees(lat, *marks, 90), degrees(lng, *marks, 180)
     count = _plain.grid_bands(settings["km"])
     band = ibis.least((north.value.abs() / 90.0 * float(count)).floor().cast("int64"), count - 1)

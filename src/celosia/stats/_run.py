@@ -29,8 +29,10 @@ from celosia.errors import (
 from celosia.model.stats import StatsConfig, StatsTable, stats_name
 from celosia.model.stats_reports import StatsRun, TableOutcome
 from celosia.pipeline import journal_append
+from celosia.stats._addresses import address, refuse_same_place
 from celosia.stats._catalogue import differences, entry_of, link_of
 from celosia.stats._connections import PersonalSource, open_source
+from celosia.stats._cuts import MARK
 from celosia.stats._project import Place, journal_path, private, read_config, rounding_key
 from celosia.stats._protection import Protected, Version, protect_group
 from celosia.stats._rounding import rounded
@@ -105,6 +107,7 @@ def _walk(
     home: Path, config: StatsConfig, tables: Sequence[StatsTable], kind: str, budget: float | None, now: datetime,
     report: Progress,
 ) -> StatsRun:  # fmt: skip
+    refuse_same_place(address(config.source.url, home), address(config.target.url, home))
     with contextlib.ExitStack() as open_things:
         source = open_things.enter_context(contextlib.closing(open_source(config.source.url, home)))
         target = open_things.enter_context(
@@ -207,10 +210,11 @@ def _keys(name: str, version: Version) -> list[Finding]:
     found: list[Finding] = []
     codes, persons = version.cells.codes, version.cells.persons
     for at, dimension in enumerate(version.table.dimensions):
-        labels = len(version.cells.dimensions[at].labels)
-        most = np.zeros(labels + 1, np.int64)
+        labels = version.cells.dimensions[at].labels
+        most = np.zeros(len(labels) + 1, np.int64)
         np.maximum.at(most, codes[:, at], persons)  # code -1, all together, falls in the last place
-        found += scan_persons(name, dimension.name, most[:labels].tolist())
+        own = [place for place, label in enumerate(labels) if not label.startswith(MARK)]
+        found += scan_persons(name, dimension.name, most[own].tolist())
     return found
 
 
@@ -236,5 +240,4 @@ def _outcome(found: Protected) -> TableOutcome:
         secondary=int((status == 2).sum()),
         reasons=dict(sorted(counted.items())),
         merged=sum(len(members) for _, members in version.others.values()),
-        unproven=found.unproven,
     )

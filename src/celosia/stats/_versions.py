@@ -7,7 +7,7 @@ people may be 4 (Y17). What leaves PERSONAL are frequencies of generalised categ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,18 @@ import ibis
 
 from celosia.data.files import private_folder
 from celosia.data.suggest import ColumnFacts, suggest
-from celosia.model.stats import NOT_STATED, UNMAPPED, Dimension, Personal, StatsConfig, StatsTable
+from celosia.model.stats import NOT_STATED, UNMAPPED, Dimension, Measure, Personal, StatsConfig, StatsTable
 from celosia.model.variables import Role
 from celosia.stats._catalogue import link_of
 from celosia.stats._connections import PersonalSource
-from celosia.stats._count import Counting, counting
+from celosia.stats._count import Levels, counting
+from celosia.stats._cuts import Cut, Nested, View, cut_key, listed, nested
 from celosia.stats._incremental import count_incrementally
 from celosia.stats._maps import labels_for, parents_of, refuse_unmapped, specs_of
 from celosia.stats._protection import Version, keys_of
 from celosia.stats._rules import RuleSpec, domain_of
 from celosia.stats._sums import amounts_of
-from celosia.tables import CellTable, Merge, merge_small, with_empty
+from celosia.tables import CellTable, Merge, merge_small
 
 Progress = Callable[[str, float], None] | None
 OTHERS = "Otros"  # the category in the data, the same in every language
@@ -34,12 +35,30 @@ _IN_LIST = 1000  # labels of one question to the database
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """The cells of a table for one k."""
+class _Look:
+    """A table for the audiences of some k: they see the same categories."""
 
-    cells: CellTable
-    merge: Merge | None
-    scale: Mapping[str, int]
+    table: StatsTable
+    merges: Mapping[int, Merge | None]  # per k
+    cuts: Mapping[str, tuple[Cut, ...]]
+    fine: Mapping[str, Any]  # the labels of its rules
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What every count of one run needs."""
+
+    source: PersonalSource
+    config: StatsConfig
+    folder: Path
+    full: bool
+    now: datetime
+
+    def refuse_unmapped(self, table: StatsTable, fine: Mapping[str, Any], cells: CellTable) -> None:
+        """Stop where a rule does not place a value."""
+        if any(UNMAPPED in tree.labels for tree in cells.dimensions):
+            relation = self.source.relation(self.config.personal[table.source])
+            refuse_unmapped(self.config, table, fine, relation, self.source.fetch, self.folder)
 
 
 def count_versions(
@@ -47,68 +66,131 @@ def count_versions(
     report: Progress = None,
 ) -> list[Version]:  # fmt: skip
     """Every table for every one of its audiences, counted."""
-    found: list[Version] = []
-    for number, table in enumerate(tables):
-        links = _links(table, tables)
-        made = _counted(source, config, table, folder, full, now, links)
-        found += [_version(table, audience, config.k_of(audience), made) for audience in table.audiences]
-        if report:
-            report("count", (number + 1) / len(tables))
-    return found
+    run = _Run(source, config, folder, full, now)
+    found: dict[tuple[str, str], Version] = {}
+    for link in dict.fromkeys(map(link_of, tables)):
+        group = [table for table in tables if link_of(table) == link]
+        relation = source.relation(config.personal[group[0].source])
+        looks = [look for table in group for look in _looks(run, table, relation)]
+        related = nested([View(look.table, look.cuts) for look in looks], relation, source.fetch)
+        for look, dimensions in zip(looks, related, strict=True):
+            cells, scale = _counted(run, look, dimensions, _links(look.table, group))
+            found |= {(one.table.name, one.audience): one for one in _versions(run, look, dimensions, cells, scale)}
+            if report:
+                report("count", len({name for name, _ in found}) / len(tables))
+    return [found[table.name, audience] for table in tables for audience in table.audiences]
 
 
-def _version(table: StatsTable, audience: str, k: int, made: Mapping[int, _Made]) -> Version:
-    one = made[k]
-    others, gone = {}, {}
-    if one.merge is not None and table.others is not None:
-        if one.merge.joined:
-            others[table.others] = (one.merge.label, tuple(sorted(one.merge.joined)))
-        if one.merge.suppressed:
-            gone[table.others] = one.merge.suppressed
-    cells = with_empty(one.cells) if table.zeros == "hide" else one.cells
-    return Version(table, audience, k, cells, others, gone, scale=one.scale)
+def _versions(
+    run: _Run, look: _Look, dimensions: Mapping[str, Nested], cells: CellTable, scale: Mapping[str, int]
+) -> list[Version]:
+    """The look as each of its audiences gets it."""
+    table = look.table
+    shown = listed(cells) if table.zeros == "hide" else cells
+    meanings = {name: one.meaning for name, one in dimensions.items() if one.meaning}
+    names = {name: one.names for name, one in dimensions.items() if one.names}
+    made = []
+    for audience in table.audiences:
+        k = run.config.k_of(audience)
+        if k in look.merges:
+            others, gone = _merged(table, look.merges[k])
+            made.append(Version(table, audience, k, shown, others, gone, scale=scale, meanings=meanings, names=names))
+    return made
 
 
-def _links(table: StatsTable, tables: Sequence[StatsTable]) -> list[tuple[str, ...]]:
-    """Margins that nobody publishes and that two linked tables have in common: counted, never offered."""
-    linked = [other for other in tables if link_of(other) == link_of(table)]
-    sets = {frozenset(kept) for other in linked for kept in other.grouping_sets}
-    own = {frozenset(kept) for kept in table.grouping_sets}
-    common = {one & other for one in own for other in sets} - own
-    if table.others is not None:
-        common |= {frozenset((table.others,))} - own
-    ordered = [tuple(name for name in table.dimension_names if name in kept) for kept in common]
+def _merged(
+    table: StatsTable, merge: Merge | None
+) -> tuple[dict[str, tuple[str, tuple[str, ...]]], dict[str, tuple[str, ...]]]:
+    """Per dimension, the category of the others with its members; and those that are hidden altogether."""
+    name = str(table.others)
+    others = {name: (merge.label, tuple(sorted(merge.joined)))} if merge is not None and merge.joined else {}
+    return others, {name: merge.suppressed} if merge is not None and merge.suppressed else {}
+
+
+def _links(table: StatsTable, group: Sequence[StatsTable]) -> list[tuple[str, ...]]:
+    """Margins that nobody publishes and that two linked tables have in common: counted, never offered.
+
+    Dimensions are the same when they are cut from the same columns, however; unless a table crosses two such.
+    """
+    used = [[one.columns for one in other.dimensions] for other in group]
+    crossed = {columns for line in used for columns in line if line.count(columns) > 1}
+
+    def patterns(of: StatsTable) -> set[frozenset[object]]:
+        keys = {one.name: one.name if one.columns in crossed else one.columns for one in of.dimensions}
+        return {frozenset(keys[name] for name in kept) for kept in of.grouping_sets}
+
+    own = patterns(table)
+    common = {one & other for one in own for linked in group for other in patterns(linked)} - own
+    ordered = [
+        tuple(one.name for one in table.dimensions if (one.name if one.columns in crossed else one.columns) in kept)
+        for kept in common
+    ]
     return sorted(ordered, key=lambda kept: (-len(kept), kept))
 
 
-def _counted(
-    source: PersonalSource, config: StatsConfig, table: StatsTable, folder: Path, full: bool, now: datetime,
-    links: Sequence[tuple[str, ...]],
-) -> dict[int, _Made]:  # fmt: skip
-    """The cells of a table for each k of its audiences; they differ only where categories are merged."""
-    personal = config.personal[table.source]
-    relation = source.relation(personal)
-    specs = specs_of(config, table, relation, source.fetch, folder, now, source.dialect)
+def _looks(run: _Run, table: StatsTable, relation: Any) -> list[_Look]:
+    """The table with its rules and maps, once for all k or once for each set of categories that merging leaves."""
+    config, source = run.config, run.source
+    specs = specs_of(config, table, relation, source.fetch, run.folder, run.now, source.dialect)
     fine = labels_for(table, specs, relation)
-    labels = {one.name: _with_levels(config, one, specs[one.name], fine[one.name], folder) for one in table.dimensions}
+    cuts = {one.name: _cuts(config, one, specs[one.name], fine[one.name], run.folder) for one in table.dimensions}
     wanted = sorted({config.k_of(audience) for audience in table.audiences})
+    if table.action == "suppress" or table.others is None:
+        return [_Look(table, dict.fromkeys(wanted), cuts, fine)]
+    found: dict[tuple[tuple[str, ...], str], dict[int, Merge | None]] = {}
+    for k, merge in _merges(run, table, fine, wanted).items():
+        found.setdefault((tuple(sorted(merge.joined)), merge.label), {})[k] = merge
+    return [
+        _Look(table, merges, _with_others(table, cuts, joined, label), fine)
+        for (joined, label), merges in found.items()
+    ]
 
-    def refuse(cells: CellTable) -> None:
-        if any(UNMAPPED in tree.labels for tree in cells.dimensions):
-            refuse_unmapped(config, table, fine, relation, source.fetch, folder)
 
-    if not full and _can_be_incremental(personal, table):
-        store = private_folder(folder / "private" / "counted") / f"{table.name}.parquet"
+def _merges(run: _Run, table: StatsTable, fine: Mapping[str, Any], wanted: Sequence[int]) -> dict[int, Merge]:
+    """Which of the smallest categories of one dimension become one for each k, persons counted anew each time."""
+    name = str(table.others)
+    personal = run.config.personal[table.source]
+    alone = replace(table, dimensions=(table.dimension(name),), measures=(Measure("persons", "persons"),), margins=())
+    with counting(run.source, personal, alone, {name: fine[name]}) as counted:
+        plain = counted.cells()
+        run.refuse_unmapped(table, fine, plain)
+        counts = {str(key): int(persons) for (key,), persons in zip(keys_of(plain), plain.persons, strict=True) if key}
+        return {k: merge_small(counts, k, lambda joined: counted.persons({name: joined}), OTHERS) for k in wanted}
+
+
+def _with_others(
+    table: StatsTable, cuts: Mapping[str, tuple[Cut, ...]], joined: tuple[str, ...], label: str
+) -> dict[str, tuple[Cut, ...]]:
+    """The cuts with the merged categories as one."""
+    if not joined:
+        return dict(cuts)
+    name = str(table.others)
+    (plain,) = cuts[name]
+    merged = plain.labels.isin(joined).ifelse(ibis.literal(label), plain.labels)
+    return {**cuts, name: (Cut("\x1f".join([plain.key, "others", *joined]), merged),)}
+
+
+def _counted(
+    run: _Run, look: _Look, dimensions: Mapping[str, Nested], links: Sequence[tuple[str, ...]]
+) -> tuple[CellTable, Mapping[str, int]]:
+    """The cells of a look, and the scale of its sums."""
+    source, table = run.source, look.table
+    personal = run.config.personal[table.source]
+    labels = {name: _plain(one.levels) for name, one in dimensions.items()}
+    if not run.full and _can_be_incremental(personal, table):
+        store = private_folder(run.folder / "private" / "counted") / f"{table.name}.parquet"
         cells, _ = count_incrementally(source, personal, table, labels, store, links)
-        refuse(cells)
-        scale = {amount.measure: amount.scale for amount in amounts_of(table, relation)}
-        return {k: _Made(cells, None, scale) for k in wanted}
+        run.refuse_unmapped(table, look.fine, cells)
+        return cells, {amount.measure: amount.scale for amount in amounts_of(table, source.relation(personal))}
     with counting(source, personal, table, labels) as counted:
-        plain = counted.cells(links)
-        refuse(plain)
-        if table.action == "suppress" or table.others is None:
-            return {k: _Made(plain, None, counted.scale) for k in wanted}
-        return {k: _merged(counted, table, plain, links, k) for k in wanted}
+        cells = counted.cells(links)
+        run.refuse_unmapped(table, look.fine, cells)
+        return cells, counted.scale
+
+
+def _plain(levels: Levels) -> Any:
+    """Labels without levels are a single expression."""
+    return levels if len(levels.labels) > 1 else levels.labels[0]
 
 
 def _can_be_incremental(personal: Personal, table: StatsTable) -> bool:
@@ -117,37 +199,22 @@ def _can_be_incremental(personal: Personal, table: StatsTable) -> bool:
     return personal.changed is not None and periods and table.action == "suppress"
 
 
-def _with_levels(config: StatsConfig, dimension: Dimension, spec: RuleSpec, fine: Any, folder: Path) -> Any:
-    """The labels of a dimension from its coarsest level to the finest; a single expression where it has none."""
-    if not dimension.settings.get("levels"):
-        return fine
-    levels, below = [fine], fine
-    for number, pairs in enumerate(parents_of(config, dimension, domain_of(dimension, spec) or (), folder)):
+def _cuts(config: StatsConfig, dimension: Dimension, spec: RuleSpec, fine: Any, folder: Path) -> tuple[Cut, ...]:
+    """The cuts of a dimension from its coarsest level to the finest; a single one where it has no levels."""
+    names = dimension.settings.get("levels") or ()
+    levels, below = [Cut(cut_key(dimension), fine)], fine
+    parents_by_level = parents_of(config, dimension, domain_of(dimension, spec) or (), folder) if names else ()
+    for number, pairs in enumerate(parents_by_level):
         parents = {child: parent for child, parent in pairs.items() if child != NOT_STATED}
         groups: dict[str, list[str]] = {}
         for child, parent in parents.items():
             groups.setdefault(parent, []).append(child)
         # A category may not bear the name of the one it lies under, so the missing ones get a name for each level.
-        nowhere = f"{NOT_STATED} {dimension.settings['levels'][number]}"
+        nowhere = f"{NOT_STATED} {names[number]}"
         branches = [(below.isin(children), parent) for parent, children in groups.items()]
         below = ibis.cases(*branches, else_=nowhere)
-        levels.append(below)
+        levels.append(Cut(cut_key(dimension, f"level {number}"), below))
     return tuple(reversed(levels))
-
-
-def _merged(counted: Counting, table: StatsTable, plain: CellTable, links: Sequence[tuple[str, ...]], k: int) -> _Made:
-    """The cells after the smallest categories of one dimension became one."""
-    name = str(table.others)
-    at = table.dimension_names.index(name)
-    counts = {
-        str(key[at]): int(plain.persons[place])
-        for place, key in enumerate(keys_of(plain))
-        if key[at] is not None and all(word is None for i, word in enumerate(key) if i != at)
-    }
-    merge = merge_small(counts, k, lambda joined: counted.persons({name: joined}), OTHERS)
-    if not merge.joined:
-        return _Made(plain, merge, counted.scale)
-    return _Made(counted.cells(links, {name: (merge.joined, merge.label)}), merge, counted.scale)
 
 
 def identifying_labels(source: PersonalSource, personal: Personal, labels: Mapping[str, Sequence[str]]) -> list[str]:

@@ -5,7 +5,17 @@ Arrays in, arrays out; no table, no engine, no file.
 
 from celosia.tables._audit import Audit, audit
 from celosia.tables._bounds import PRIMARY, PUBLISHED, SECONDARY, Bounds, Reasons, Status, threshold_bounds
-from celosia.tables._cells import ALL, CellTable, Dimension, Margins, beneath_small, cell_table, kept_sets, with_empty
+from celosia.tables._cells import (
+    ALL,
+    CellTable,
+    Dimension,
+    Margins,
+    beneath_small,
+    cell_table,
+    kept_sets,
+    never_empty,
+    with_empty,
+)
 from celosia.tables._elimination import complete, recoverable
 from celosia.tables._grid import Cells, Flags, Grid, Values
 from celosia.tables._linking import grid_of
@@ -46,6 +56,7 @@ __all__ = [
     "kept_sets",
     "levels",
     "merge_small",
+    "never_empty",
     "protect",
     "protect_sums",
     "recoverable",

@@ -43,6 +43,7 @@ _NEAR = (150, 1200)  # cells of the surroundings in which a filling is sought be
 _NODES = 2000  # of branching, the same on every machine; beyond it the question stays open
 _FEW_NODES = 40
 _LARGE = 3000  # cells of a component that is too large to be solved as a whole many times
+_PATIENCE = 40  # cells sought nearby in vain, one after the other, before a large component is left unsettled
 _SWEEPS = 8
 _TIE = 1e-9  # relative; sums only
 
@@ -168,12 +169,14 @@ class _Attacker:
         part = self.system.part(group)
         if self.whole and part.size <= _LARGE:
             self._sweep(part, group)
-        room = part.high - part.low
+        room, in_vain = part.high - part.low, 0
+        patience = _PATIENCE if self.near_only and part.size > _LARGE else math.inf
         for place in np.lexsort((group, room)):
-            if self._stop():
+            if self._stop() or in_vain >= patience:
                 break
             if self.open[group[place]]:
                 self._settle(part, group, int(place))
+                in_vain = in_vain + 1 if self.open[group[place]] else 0
             if self.exact and self.asked[group[place]]:
                 self._extremes(part, group, int(place))
         if self.exact:
@@ -281,7 +284,7 @@ class _Attacker:
             if part.size <= most:
                 break
             columns = neighbourhood(part, place, most)
-            found = self._reach_in(part.part(columns), int(np.searchsorted(columns, place)), gap, _FEW_NODES)
+            found = self._reach_in(part.part(columns), int(np.searchsorted(columns, place)), gap, 0)
             if not isinstance(found, Outcome):
                 return _embedded(found, columns, part.size)
         if self.near_only and part.size > _LARGE:
@@ -289,7 +292,7 @@ class _Attacker:
         return self._reach_in(part, place, gap, _NODES)
 
     def _reach_in(self, part: System, place: int, gap: tuple[float, float], nodes: int) -> Reals | Outcome:
-        """The shortest displacement into the gap if it is whole; else any, by branching."""
+        """The shortest displacement into the gap if it is whole; else any, by branching if that is allowed."""
         sense, span = (1.0, gap) if gap[0] > 0 else (-1.0, (-gap[1], -gap[0]))
         loose = shortest(part, np.ones(part.size), place, sense, span, self._left())
         if isinstance(loose, Outcome):
@@ -297,6 +300,8 @@ class _Attacker:
         found = whole_move(part, loose)
         if found is not None and gap[0] <= found[place] <= gap[1]:
             return found
+        if not nodes:
+            return Outcome.UNKNOWN
         low, high = part.low.copy(), part.high.copy()
         low[place], high[place] = max(low[place], gap[0]), min(high[place], gap[1])
         return self._branched(part.with_bounds(low, high), np.zeros(part.size), nodes)

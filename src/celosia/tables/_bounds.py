@@ -40,16 +40,18 @@ class Bounds:
         return Bounds(lower, upper)
 
 
-def threshold_bounds(status: Status, k: int, earlier: Values | None = None, reasons: Reasons | None = None) -> Bounds:
+def threshold_bounds(
+    status: Status, k: int, earlier: Values | None = None, reasons: Reasons | None = None, *, zeros: bool = False
+) -> Bounds:
     """Bounds of counts protected by a threshold of k.
 
     `earlier` holds the value published before for cells withheld by the over-time rule and -1 elsewhere. A cell that
     is primary for another reason than its size has at least k. Where zeros are hidden too they must look like other
-    small cells, so all of them get [0, k-1].
+    small cells, so all of them get [0, k-1]; `zeros` says that they would be, be there any or not.
     """
     primary = status == PRIMARY
     small = primary if reasons is None else primary & has_reason(reasons, *_SMALL)
-    zeros_hidden = reasons is not None and bool((primary & has_reason(reasons, Reason.ZERO)).any())
+    zeros_hidden = zeros or (reasons is not None and bool((primary & has_reason(reasons, Reason.ZERO)).any()))
     low = np.where(primary | (status == SECONDARY), float(k), 0.0)
     low[small] = 0.0 if zeros_hidden else 1.0
     high = np.where(small, k - 1.0, np.inf)

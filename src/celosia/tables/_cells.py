@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables._grid import Flags, Values
-from celosia.tuples import Tuples, group_codes, person_counts, roll_up_persons
+from celosia.tuples import Tuples, group_codes, pack_keys, person_counts, roll_up_persons
 
 ALL = -1  # in the codes of a cell: every category of the dimension together
 
@@ -128,7 +128,7 @@ def with_empty(table: CellTable, under: int | None = None) -> CellTable:
     patterns = np.unique(table.codes[table.offered] != ALL, axis=0)[::-1]
     tops = np.full((1, len(table.dimensions)), ALL, np.int32)
     if under is not None:
-        tops = table.codes[(table.persons > 0) & (table.persons < under)]
+        tops = table.codes[(table.persons > 0) & (table.persons < under) & _divided(table)]
     every = [_beneath(table.dimensions, top, kept) for top in tops for kept in patterns if kept[top != ALL].all()]
     keys = np.concatenate([table.codes, *every])
     first, _ = group_codes(keys + 1, [len(dimension.labels) + 1 for dimension in table.dimensions])
@@ -137,14 +137,37 @@ def with_empty(table: CellTable, under: int | None = None) -> CellTable:
 
 def beneath_small(table: CellTable, under: int) -> Flags:
     """Cells that lie in another of 1 to `under - 1` persons: the only hidden ones that may be zeros of `with_empty`."""
+    sizes = [len(dimension.labels) + 1 for dimension in table.dimensions]
+    small = table.codes[(table.persons > 0) & (table.persons < under)]
     flags = np.zeros(len(table.codes), bool)
-    for top in table.codes[(table.persons > 0) & (table.persons < under)]:
-        inside = (table.codes != top).any(axis=1)
-        for at, dimension in enumerate(table.dimensions):
-            if top[at] != ALL:
-                inside &= np.isin(table.codes[:, at], dimension.under(int(top[at])))
-        flags |= inside
+    for depths in product(*(range(int(dimension.depth.max(initial=0)) + 1) for dimension in table.dimensions)):
+        above = _above(table, depths)
+        keys = pack_keys(np.concatenate([above, small]) + 1, sizes)
+        flags |= (above != table.codes).any(axis=1) & np.isin(keys[: len(above)], keys[len(above) :])
     return flags
+
+
+def _above(table: CellTable, depths: Sequence[int]) -> Codes:
+    """The cell at these depths in which each cell lies; depth 0 is all together."""
+    columns = []
+    for at, (dimension, depth) in enumerate(zip(table.dimensions, depths, strict=True)):
+        node = dimension.at_depth(depth) if depth else np.full(len(dimension.labels), ALL, np.int32)
+        columns.append(np.append(node, np.int32(ALL))[table.codes[:, at]])  # the last answers for -1
+    return np.stack(columns, axis=1)
+
+
+def _divided(table: CellTable) -> Flags:
+    """Cells that have others beneath them."""
+    flags = np.zeros(len(table.codes), bool)
+    for at, dimension in enumerate(table.dimensions):
+        flags |= np.isin(table.codes[:, at], [ALL, *dimension.parent])
+    return flags
+
+
+def never_empty(table: CellTable) -> Flags:
+    """Cells of whole categories, and the total: a category that is listed has somebody, as everybody knows."""
+    several = np.array([len(dimension.labels) > 1 for dimension in table.dimensions])
+    return np.asarray(((table.codes != ALL) & several).sum(axis=1) <= 1)
 
 
 def _beneath(dimensions: Sequence[Dimension], top: Codes, kept: NDArray[np.bool_]) -> Codes:

@@ -77,9 +77,9 @@ def grid_of(
     """The grid of tables about the same people, and the number in it of each cell of each table.
 
     `measure` is "persons", "rows" or a sum of the tables (rounded to whole numbers). Relations between persons are
-    sums where the data say so for every cell of their kind (which dimension is collapsed, which others are told
-    apart); those of rows and sums always are. `additive=True` declares all of them sums, for a table that shows rows
-    or sums beside persons: fit for elimination, which reads no values.
+    sums wherever the counts say so, one by one: where hardly anybody stands in two parts a reader takes every margin
+    for a sum, and is right in these. Those of rows and sums always are. `additive=True` declares all of them sums,
+    for a table that shows rows or sums beside persons: fit for elimination, which reads no values.
 
     Hiding costs `1 + value + height × (1 + largest value)`, where the height of a cell is the number of sums
     stacked beneath it: any margin is dearer than any inner cell, and the larger of two equals is the dearer.
@@ -252,9 +252,7 @@ def _values(counted: Values, kinds: Sequence[tuple[_Relations, bool]], size: int
 
 
 def _grid(values: Values, offered: Flags, kinds: Sequence[_Relations], certain: bool) -> Grid:
-    additive = [
-        np.full(len(kind.wholes), certain or bool((values[kind.wholes] == _sums(values, kind)).all())) for kind in kinds
-    ]
+    additive = [certain | (values[kind.wholes] == _sums(values, kind)) for kind in kinds]
     sizes = [np.diff(kind.starts) for kind in kinds]
     none = [np.zeros(0, np.int64)]
     totals, parts = (np.concatenate(none + [getattr(kind, what) for kind in kinds]) for what in ("wholes", "parts"))

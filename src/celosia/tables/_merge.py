@@ -31,10 +31,15 @@ def free_label(wanted: str, taken: Collection[str]) -> str:
     return label
 
 
-def merge_small(counts: Mapping[str, int], k: int, recount: Recount, others: str) -> Merge:
+def merge_small(
+    counts: Mapping[str, int], k: int, recount: Recount, others: str, *, of_categories: bool = True
+) -> Merge:
     """Merge the categories of fewer than k persons, and then the next smallest until the merged one reaches k.
 
-    Categories of nobody stay as they are. `others` is the label wanted; see `free_label`.
+    More are joined while the merged count would tell those of its members to whoever knows this rule: five
+    categories that make 5 have one person each. Where `counts` are not `of_categories` (but of their smallest
+    cells) no such thing follows from them. Categories of nobody stay as they are. `others` is the label wanted;
+    see `free_label`.
     """
     label = free_label(others, counts)
     order = sorted((label for label, count in counts.items() if count > 0), key=lambda name: (counts[name], name))
@@ -43,6 +48,17 @@ def merge_small(counts: Mapping[str, int], k: int, recount: Recount, others: str
         return Merge(label)
     for size in range(max(small, 2), len(order)):
         persons = recount(order[:size])
-        if persons >= k:
+        if persons >= k and not (of_categories and _tells_members(size, persons, k, counts[order[size]])):
             return Merge(label, tuple(order[:size]), persons)
     return Merge(label, suppressed=tuple(order))
+
+
+def _tells_members(members: int, persons: int, k: int, following: int) -> bool:
+    """Whether a merged count leaves no two ways to share it out that this same rule would have merged.
+
+    Either all members are below k, with room for one to have more and another fewer; or all but one are, with fewer
+    than k together, and that one, which may be any of them, is smaller than every category left alone.
+    """
+    all_small = members < persons < members * (k - 1)
+    fewest, most = max(members - 1, persons - following + 1), min(k - 1, persons - k)
+    return not (all_small or fewest <= most)

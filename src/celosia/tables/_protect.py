@@ -170,6 +170,8 @@ def _protected(
     from celosia.tables._elimination import complete
 
     asked = task.primary | task.linked
+    if not len(task.grid.totals):
+        return _unrelated(task, reasons, asked)
     base = asked | complete(task.grid, task.primary, task.linked, task.fixed, singletons) & task.grid.offered
     if not with_audit:
         return Protection(task.status(base), _reasons(task, reasons, base, base), None)
@@ -177,6 +179,15 @@ def _protected(
     concealed, found = _widened(task, base, report)
     concealed, found = _given_back(task, base, concealed, found)
     return Protection(task.status(concealed), _reasons(task, reasons, base, concealed), found)
+
+
+def _unrelated(task: _Task, reasons: Reasons, asked: Flags) -> Protection:
+    """Nothing adds up to anything, as in a table without totals: the mark of a cell is all that tells of it."""
+    _refuse_the_hopeless(task, asked)
+    bounds, values = task.bounds_of(task.status(asked)), task.grid.values.astype(np.float64)
+    low, high = np.where(asked, bounds.low, values), np.where(asked, bounds.high, values)
+    found = Audit(low, high, np.zeros(len(values), np.bool_), np.ones(len(values), np.bool_))
+    return Protection(task.status(asked), _reasons(task, reasons, asked, asked), found)
 
 
 def _reasons(task: _Task, reasons: Reasons, base: Flags, concealed: Flags) -> Reasons:

@@ -1,0 +1,212 @@
+"""`celosia intruder`: planted attacks are found, their absence is not reported, and bad input is explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celosia.cli import main
+from celosia.model.attacks import INTRUDER_FORMAT
+from pipeline.intruder_files import CAUSES, QUASI, chance, coarse, hashed, masked, people, with_birth, without, write
+
+ROLES = ("--quasi", ",".join(QUASI), "--sensitive", "CAUSA")
+
+
+def report_of(capsys: pytest.CaptureFixture[str], expected: int, *words: object) -> dict[str, Any]:
+    code = main(["intruder", *map(str, words), "--json"])
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert code == expected
+    report: dict[str, Any] = json.loads(out)
+    assert report["format"] == INTRUDER_FORMAT
+    assert report["works"] is (expected == 1)
+    return report
+
+
+def by_name(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["attack"]: one for one in report["estimates"]}
+
+
+def kinds(report: dict[str, Any]) -> set[str]:
+    return {one["kind"] for one in report["findings"]}
+
+
+@pytest.mark.requirement("M28")
+def test_where_nothing_works_nothing_is_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report = report_of(capsys, 0, write(tmp_path / "r.csv", coarse()), *ROLES)
+    assert not any(one["works"] for one in report["estimates"])
+    assert {one["risk"] for one in report["estimates"]} == {
+        "singling_out", "linkability", "inference", "linkage", "unmasking", "over_time",
+    }  # fmt: skip
+    assert all(one["rate"] is not None or one["reason"] for one in report["estimates"])
+
+
+@pytest.mark.parametrize("controls", [100, 2_000])
+def test_people_held_out_are_guessed_as_well_as_those_published(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, controls: int
+) -> None:
+    apart = write(tmp_path / "apart.csv", coarse(controls, 77))
+    report = report_of(capsys, 0, write(tmp_path / "r.csv", coarse()), *ROLES, "--control", apart)
+    assert by_name(report)["learned_model"]["control"] == "held_out"
+    assert "control_held_out" in report["notes"]
+
+
+@pytest.mark.requirement("M28")
+def test_a_hashed_run_is_recovered(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    columns = {**coarse(), "CLAVE": hashed(people(2_000)["RUN"])}
+    report = report_of(capsys, 1, write(tmp_path / "r.csv", columns), *ROLES)
+    [found] = [one for one in report["findings"] if one["kind"] == "hashed_identifier"]
+    assert found["detail"]["space"] == "run"
+    assert found["remedy"] == "CLAVE"
+    assert found["persons"] == 2_000
+
+
+@pytest.mark.requirement("X7")
+def test_a_region_masked_beside_its_comuna_is_undone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    made = people(2_000)
+    columns = {**coarse(), "COMUNA": made["COMUNA"], "REGION": masked(made["REGION"], 7)}
+    found = by_name(report_of(capsys, 1, write(tmp_path / "r.csv", columns), *ROLES))["dependency"]
+    assert found["variables"] == ["REGION", "COMUNA"]
+    assert found["remedy"] == "COMUNA"
+    assert found["detail"] == {"cells": 286, "masked": 286}
+
+
+@pytest.mark.requirement("X7")
+def test_a_region_masked_with_its_comuna_holds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    made = people(2_000)
+    columns = {**coarse(), "COMUNA": masked(made["COMUNA"], 7), "REGION": masked(made["REGION"], 7)}
+    report = report_of(capsys, 0, write(tmp_path / "r.csv", columns), *ROLES)
+    assert by_name(report)["dependency"]["reason"] == "masks_hold"
+
+
+@pytest.mark.requirement("M28")
+def test_a_class_of_one_mind_is_inferred(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    columns = coarse()
+    women = [sex == "Mujer" and place == "08***" for sex, place in zip(columns["SEXO"], columns["COMUNA"], strict=True)]
+    columns["CAUSA"] = [CAUSES[4] if here else cause for here, cause in zip(women, columns["CAUSA"], strict=True)]
+    found = by_name(report_of(capsys, 1, write(tmp_path / "r.csv", columns), *ROLES))
+    assert found["homogeneous_class"]["works"]
+    assert found["homogeneous_class"]["rate"] == 1.0
+    assert found["homogeneous_class"]["detail"]["persons_in_homogeneous_classes"] == sum(women)
+    assert not found["learned_model"]["works"]  # the others of the class tell as much
+
+
+@pytest.mark.requirement("M34")
+def test_a_sister_release_shows_what_this_one_masks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Everybody is unique on a birth date that both files show; one of them masks the cause."""
+    made = without(with_birth(people(300)), "RUN", "REGION", "EDAD")
+    here = write(tmp_path / "here.csv", {**made, "CAUSA": masked(made["CAUSA"], 3)})
+    sister = write(tmp_path / "sister.csv", made)
+    names = ("--quasi", "SEXO,NACIMIENTO,COMUNA", "--sensitive", "CAUSA")
+    report = report_of(capsys, 1, here, *names, "--earlier", sister)
+    [found] = [one for one in report["findings"] if one["kind"] == "masked_cell_shown_earlier"]
+    assert (found["columns"], found["cells"]) == (["CAUSA"], 100)
+    assert by_name(report)["followed"]["successes"] >= 297
+    alone = report_of(capsys, 1, here, *names)
+    assert "masked_cell_shown_earlier" not in kinds(alone)
+
+
+@pytest.mark.requirement("M30", "A33", "P22")
+def test_an_outside_register_finds_its_hundred_people_in_the_raw_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The register is in another encoding, has other names, and fifty people who are not in the file."""
+    raw, strangers = with_birth(people(600)), with_birth(people(50, seed=99))
+    listed = {name: values[:100] + strangers[name] for name, values in raw.items()}
+    register = {"RUN": listed["RUN"], "GÉNERO": listed["SEXO"], "FECHA": listed["NACIMIENTO"], "CUT": listed["COMUNA"]}
+    outside = write(tmp_path / "outside.csv", register, encoding="windows-1252", delimiter=";")
+    on = ("--external", outside, "--on", "SEXO=GÉNERO,NACIMIENTO=FECHA,COMUNA=CUT", "--person", "RUN")
+    names = ("--quasi", "SEXO,NACIMIENTO,COMUNA", "--sensitive", "CAUSA")
+    found = by_name(report_of(capsys, 1, write(tmp_path / "raw.csv", raw), *names, *on))["external_exact"]
+    assert found["detail"]["in_release"] == 100
+    assert found["detail"]["right"] == found["successes"] == 100
+    assert found["works"]
+    # the same people published by decade and region: some claims, hardly any right
+    public = without(raw, "RUN", "EDAD", "REGION")
+    public = {**public, "NACIMIENTO": [born[:3] + "*-**-**" for born in raw["NACIMIENTO"]],
+              "COMUNA": [code[:2] + "***" for code in raw["COMUNA"]]}  # fmt: skip
+    beside = ("--original", tmp_path / "raw.csv")
+    released = write(tmp_path / "public.csv", public)
+    main(["intruder", str(released), *map(str, (*names, *on, *beside)), "--json"])
+    after = by_name(json.loads(capsys.readouterr().out))["external_exact"]
+    assert after["detail"]["in_release"] == 100
+    assert after["detail"]["right"] <= 3
+    assert not after["works"]
+
+
+def test_the_same_seed_gives_the_same_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = write(tmp_path / "raw.csv", people())
+    one, two, other = (report_of(capsys, 1, file, *ROLES, "--seed", seed) for seed in (4, 4, 5))
+    assert one == two
+    assert one["estimates"] != other["estimates"]
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main(["intruder", *map(str, words)]) == 2
+    return capsys.readouterr().err
+
+
+def test_a_list_without_a_shared_column_is_explained(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = write(tmp_path / "r.csv", coarse())
+    outside = write(tmp_path / "outside.csv", {"NOMBRE": ["a", "b"], "OFICIO": ["1", "2"]})
+    said = refused(capsys, file, *ROLES, "--external", outside)
+    assert "--on" in said
+    assert "outside.csv" in said
+
+
+def test_a_column_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = write(tmp_path / "r.csv", coarse())
+    assert "EDAT" in refused(capsys, file, *ROLES, "--external", file, "--on", "EDAT=EDAD")
+    assert "EDAT" in refused(capsys, file, *ROLES, "--external", file, "--on", "EDAD=EDAT")
+    assert "NADA" in refused(capsys, file, "--quasi", "NADA")
+    assert "--on" in refused(capsys, file, *ROLES, "--external", file, "--on", "=EDAD")
+
+
+def test_another_code_list_and_repeated_people_are_explained(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = write(tmp_path / "r.csv", without(people(), "RUN", "REGION"))
+    other = write(tmp_path / "o.csv", {"SEXO": ["1", "2"], "EDAD": ["30", "31"], "COMUNA": ["Arica", "Quillota"]})
+    found = by_name(report_of(capsys, 1, file, *ROLES, "--external", other))["external_exact"]
+    assert found["reason"] == "no_common_values"
+    assert found["detail"]["variable"] == "SEXO"
+    twice = people(40)
+    repeated = write(tmp_path / "t.csv", {name: twice[name] * 2 for name in QUASI})
+    found = by_name(report_of(capsys, 1, file, *ROLES, "--external", repeated))["external_exact"]
+    assert found["detail"]["alike_in_list"] == 80
+    assert found["detail"]["one_to_one"] == 0
+
+
+def test_an_original_in_another_order_still_judges(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    raw = people(400)
+    order = chance(5).permutation(400)
+    mixed = {name: [values[place] for place in order] for name, values in raw.items()}
+    original = write(tmp_path / "raw.csv", mixed)
+    file = write(tmp_path / "r.csv", without(raw, "RUN", "REGION"))
+    report = report_of(capsys, 1, file, *ROLES, "--original", original)
+    assert "original_not_row_by_row" in report["notes"]
+    assert by_name(report)["isolating_combination"]["works"]
+
+
+def test_no_value_of_the_file_is_in_the_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    made = people(300)
+    made["RUN"][7] = "Zutanita Quiñimán"
+    main(["intruder", str(write(tmp_path / "r.csv", made)), *ROLES, "--html", str(tmp_path / "v.html")])
+    said = capsys.readouterr()
+    for text in (said.out, said.err, (tmp_path / "v.html").read_text("utf-8")):
+        assert "Zutanita" not in text
+        assert "Metropolitana" not in text
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_report_is_told_in_words(capsys: pytest.CaptureFixture[str], tmp_path: Path, language: str) -> None:
+    file, sheet = write(tmp_path / "raw.csv", people()), tmp_path / "w.csv"
+    words = [str(file), *ROLES, "--explain", "--worksheet", str(sheet), "--lang", language]
+    assert main(["intruder", *words]) == 1
+    said = capsys.readouterr().out
+    assert {"es": "Hay al menos un ataque que funciona", "en": "At least one attack works"}[language] in said
+    assert str(sheet) in said
+    assert main(["intruder", *words]) == 2  # a worksheet may hold results: it is not overwritten
