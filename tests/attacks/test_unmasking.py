@@ -150,6 +150,13 @@ def test_the_chapter_beside_a_masked_diagnosis_is_shown() -> None:
     assert derived_shown(hidden, ["diagnosis"]) == ()
 
 
+def test_a_column_that_some_values_tell_is_not_derived() -> None:
+    """A birth tells the sex, most diagnoses do not: the sex is not made from the diagnosis."""
+    cause = [("O80", "A09", "I21", "J18", "K35")[place % 5] for place in range(ROWS)]
+    sex = ["M" if code == "O80" else "HM"[place // 5 % 2] for place, code in enumerate(cause)]
+    assert derived_shown(view(diagnosis=masked(cause), sex=sex), ["diagnosis"]) == ()
+
+
 def test_traces_of_the_source_are_found() -> None:
     notes = [f"Vino con su hermano número {place} a la consulta" for place in range(ROWS)]
     weight = [f"{place % 90 + 30}" if place % 40 else f"{place % 90 + 30}.125" for place in range(ROWS)]

@@ -12,7 +12,7 @@ import pytest
 
 from celosia.attacks import View
 from celosia.data.sheets import read_rows
-from celosia.errors import AlreadyExists, NoCandidate, UnknownExtension, UnknownVariable
+from celosia.errors import AlreadyExists, NoCandidate, UnknownExtension, UnknownVariable, ValueOutOfRange
 from celosia.model import dictionary
 from celosia.model.attacks import AttackReport, Control, Estimate
 from celosia.pipeline import (
@@ -158,6 +158,8 @@ def test_a_project_without_candidate_is_refused(tmp_path: Path) -> None:
     folder = init(str(write(tmp_path / "x.csv", people(60))), tmp_path / "p", now=NOW).project.folder
     with pytest.raises(NoCandidate):
         intrude(folder)
+    with pytest.raises(ValueOutOfRange):  # a project says it in celosia.toml: no option is silently left aside
+        intrude(folder, person="RUN")
 
 
 def test_a_file_suggests_its_own_roles_and_says_so(tmp_path: Path) -> None:

@@ -123,3 +123,24 @@ def test_before_the_first_run_there_is_nothing_to_check(tmp_path: Path) -> None:
     tamper(made, "CREATE TABLE x (a INT); DROP TABLE x")
     with pytest.raises(NeverRan):
         check_stats(made)
+
+
+PAY = '[[tables.measures]]\nname = "pay"\nkind = "sum"\ncolumn = "pay"\n'
+MEAN = '[[tables.measures]]\nname = "mean_pay"\nkind = "mean"\ncolumn = "pay"\n'
+
+
+@pytest.mark.requirement("Y21", "Y23")
+@pytest.mark.parametrize("measure", [PAY, MEAN])
+def test_a_hidden_sum_or_mean_that_follows_breaks_the_rule_and_what_cannot_be_told_is_named(
+    tmp_path: Path, measure: str
+) -> None:
+    rows = [row | {"pay": 100.0 + number} for number, row in enumerate(people(COUNTS, ["sector", "region"]))]
+    made = project(tmp_path, rows, table("t", SECTOR, REGION, measure))
+    run_stats(made, now=NOW)
+    found = check_stats(made)
+    assert found.holds
+    (checked,) = found.tables
+    assert checked.unmeasured == ("*", "pay" if measure == PAY else "mean_pay")
+    assert checked.hidden > 0
+    tamper(made, "UPDATE t__internal SET estado = 'publicado' WHERE NOT (sector = 'A' AND region = 'N')")
+    assert "recoverable" in failing(check_stats(made))

@@ -234,3 +234,11 @@ def test_every_margin_of_three_dimensions_is_seven() -> None:
     assert every_margin("abc") == (
         ("a", "b"), ("a", "c"), ("b", "c"), ("a",), ("b",), ("c",), (),
     )  # fmt: skip
+
+
+def test_a_dimension_with_levels_is_not_merged_into_otros(document: dict[str, Any]) -> None:
+    wrong = changed(document, "tables.0.dimensions.0.levels", ["levels"])
+    with pytest.raises(WrongSetting) as refused:
+        read(wrong)
+    assert refused.value.values["setting"] == "tables.users_by_region_age.others"
+    assert read(changed(wrong, "tables.0.action", "suppress")).table("users_by_region_age").others == "region"

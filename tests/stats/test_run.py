@@ -23,7 +23,15 @@ from tests.stats.small_stats import (
     write_personal,
 )
 
-from celosia.errors import CelosiaError, ColumnWithoutRule, RoundingBelowK, StatsTableUnknown, TitleTellsHidden
+from celosia.errors import (
+    AuditUnfinished,
+    CelosiaError,
+    ColumnWithoutRule,
+    RoundingBelowK,
+    StatsTableUnknown,
+    TargetIsSource,
+    TitleTellsHidden,
+)
 from celosia.stats import run_stats
 
 SECTOR = category("sector", ["A", "B", "C"])
@@ -251,3 +259,34 @@ def test_what_totals_tell_of_hidden_cells_together_does_not_change_by_fewer_than
     if None in told:
         rest = told[None] - sum(change for name, change in told.items() if name is not None)
         assert not 0 < abs(rest) < 5
+
+
+@pytest.mark.requirement("Y21", "Y28")
+def test_time_that_runs_out_publishes_nothing_and_says_what_to_do(tmp_path: Path) -> None:
+    counts = {("A", "N"): 3, ("A", "S"): 9, ("B", "N"): 12, ("B", "S"): 11, ("C", "N"): 8, ("C", "S"): 14}
+    rows = people(counts, ["sector", "region"])
+    home = project(tmp_path, rows, table("t", SECTOR, REGION, PERSONS))
+    run_stats(home, now=NOW)
+    before = everything(home)
+    write_personal(
+        tmp_path, people({key: count + 40 * (count > 3) for key, count in counts.items()}, ["sector", "region"])
+    )
+    with pytest.raises(AuditUnfinished) as stopped:
+        run_stats(home, budget_seconds=0, now=LATER)
+    assert stopped.value.exit_code == 1
+    assert stopped.value.values["tables"] == "t__internal"
+    assert "--budget" in str(stopped.value)
+    assert everything(home) == before
+    last = json.loads((home / "journal.jsonl").read_text("utf-8").splitlines()[-1])
+    assert last["facts"]["error"] == "audit_unfinished"
+    run_stats(home, now=LATER)
+    assert everything(home) != before
+
+
+@pytest.mark.requirement("Y01")
+def test_stats_is_not_written_into_the_file_of_personal(tmp_path: Path) -> None:
+    home = project(
+        tmp_path, sectors(A=12), table("t", SECTOR, PERSONS), head=HEAD.replace("stats.duckdb", "../personal.duckdb")
+    )
+    with pytest.raises(TargetIsSource):
+        run_stats(home, now=NOW)

@@ -17,7 +17,7 @@ import numpy as np
 
 from celosia.attacks import View
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing
-from celosia.errors import NothingShared, UnknownVariable
+from celosia.errors import NothingShared, UnknownVariable, ValueOutOfRange
 from celosia.model.attacks import AttackReport
 from celosia.pipeline import _journal
 from celosia.pipeline._call import moment, refuse_unknown_choices
@@ -101,12 +101,20 @@ def attacked_of(
     """What is attacked and, where it is a project, its folder."""
     refuse_unknown_choices(reading)
     if isinstance(target, str | Path) and is_project(Path(target)):
+        _refuse_in_project(original=original, person=person, household=household)
         return project_target(Path(target), quasi, sensitive, report), Path(target)
     made = file_target(
         target, original, quasi=quasi, sensitive=sensitive, person=person, household=household, report=report,
         reading=reading,
     )  # fmt: skip
     return made, None
+
+
+def _refuse_in_project(**given: Any) -> None:
+    """A project knows its original, its persons and its households: celosia.toml says them."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueOutOfRange(parameter=f"--{name}", given=str(value), allowed="celosia.toml")
 
 
 def _before(attacked: Attacked, means: Means, report: Progress, seen: Disguises) -> Found | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +149,9 @@ def _inference(attacked: Attacked, means: Means) -> Iterator[Estimate]:
         return
     for number, sensitive in enumerate(guarded):
         scene = attacked.scene((*names, sensitive), means.held_out)
-        yield from (beyond_habits(one) for one in inference(scene, sensitive, means.chance(100 + number)))
+        for found in inference(scene, sensitive, means.chance(100 + number)):
+            aimed = {**found.detail, "sensitive": sensitive}
+            yield beyond_habits(found) if found.measured else replace(found, detail=aimed)
 
 
 def beyond_habits(found: Estimate) -> Estimate:

@@ -14,12 +14,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from celosia import messages
+from celosia.dossier import human_sentence
 from celosia.model import dictionary
 from celosia.model.protocols import Protocol, Rule
 from celosia.model.requests import Request
 from celosia.model.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._closing import closing_path, limited_in
+from celosia.pipeline._intruder_claims import summary
 from celosia.pipeline._request import missing_items
 from celosia.pipeline._rules import _judged, rules_of
 from celosia.pipeline._status_facts import Facts, facts_of
@@ -75,6 +77,8 @@ def _gates(facts: Facts, protocol: Protocol, rules: tuple[Rule, ...]) -> list[Ga
             reason = messages.text("status.waits", gate=short)
         if reason and not open_gate:
             open_gate = gate.id
+        if state is GateState.DONE and gate.id == "intruder" and facts.claims is not None:
+            reason = human_sentence(summary(facts.claims, facts.claims.candidate))  # how sure "nobody" is
         found.append(GateStatus(protocol.id, gate.id, gate.section, gate.roles, state, reason, command))
     return found
 
