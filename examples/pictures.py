@@ -41,7 +41,6 @@ def main() -> None:
                 for number, picture in enumerate(_pages(Path(folder) / project, document, language)[:pages], start=1):
                     _keep(DOCS / language / "pictures" / f"{name}-{number}.png", picture)
 
-
     _catalogue()
 
 

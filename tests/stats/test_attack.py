@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 
 import duckdb
 import pytest
 from tests.stats.small_stats import LATER, NOW, PERSONS, category, people, project, shown, table, write_personal
 
-from celosia.stats import attack_stats, run_stats
+from celosia.stats import attack_stats, check_stats, run_stats
 
 SECTOR = category("sector", ["A", "B", "C", "D"])
 
@@ -47,3 +48,28 @@ def test_a_published_difference_of_one_person_is_found(tmp_path: Path) -> None:
     assert {(one.kind, one.cell["sector"]) for one in found.findings} == {("difference", "A"), ("difference", "C")}
     assert not found.holds
     assert "41" not in str(found.as_dict()["findings"])
+
+
+@pytest.mark.requirement("Y21", "Y22")
+def test_tables_declared_apart_are_read_together_by_check_and_attack(tmp_path: Path) -> None:
+    counts = {("A", "x"): 12, ("A", "y"): 9, ("B", "x"): 3, ("B", "y"): 7, ("C", "x"): 8, ("C", "y"): 6}
+    sex = category("sex", ["x", "y"])
+    together = table("t", SECTOR, sex, PERSONS)
+    apart = table("n", SECTOR, sex, PERSONS, margins='"none"', linked="false")
+    home = project(tmp_path, people(counts, ["sector", "sex"]), together, apart)
+    run_stats(home, now=NOW)
+    assert not check_stats(home).holds
+    found = attack_stats(home)
+    assert ("recovered", {"sector": "B", "sex": "x"}) in [(one.kind, dict(one.cell)) for one in found.findings]
+
+
+@pytest.mark.requirement("Y22", "Y27")
+def test_what_stats_tells_of_a_run_holds_no_count_of_personal(tmp_path: Path) -> None:
+    home = project(tmp_path, sectors(A=40, C=20), table("t", SECTOR, PERSONS))
+    run_stats(home, now=NOW)
+    write_personal(tmp_path, sectors(A=40, C=21))
+    run_stats(home, now=LATER)
+    with contextlib.closing(duckdb.connect(home / "stats.duckdb", read_only=True)) as database:
+        told = [json.loads(facts) for (facts,) in database.execute("SELECT facts FROM celosia_runs").fetchall()]
+    assert all(facts["cells_published"] >= 0 and "61" not in json.dumps(facts) for facts in told)
+    assert not any({"rows_read", "suppressed_primary", "suppressed_secondary"} & facts.keys() for facts in told)

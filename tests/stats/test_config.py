@@ -224,6 +224,18 @@ def test_one_name_has_one_meaning_in_linked_tables(document: dict[str, Any]) -> 
     assert len(read(changed(two, "tables.1.linked", False)).tables) == 2
 
 
+@pytest.mark.requirement("Y21")
+def test_the_same_people_in_two_blocks_are_refused_because_they_would_be_protected_apart(
+    document: dict[str, Any],
+) -> None:
+    name, block = next((name, one) for name, one in document["personal"].items() if "table" in one)
+    twice = changed(document, "personal", document["personal"] | {"again": dict(block)})
+    with pytest.raises(WrongSetting, match="un solo bloque"):
+        read(twice)
+    other = document["personal"] | {"again": dict(block) | {"person": "company_id"}}
+    assert {name, "again"} <= set(read(changed(document, "personal", other)).personal)
+
+
 def test_declared_margins_are_kept_in_the_order_of_the_dimensions(document: dict[str, Any]) -> None:
     table = read(changed(document, "tables.0.margins", [["age_range"], [], ["age_range", "region"]])).tables[0]
     assert table.margins == (("age_range",), ())

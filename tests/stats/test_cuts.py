@@ -210,11 +210,12 @@ def test_cuts_that_cross_stop_the_job_and_name_tables_and_column(tmp_path: Path)
 
 
 @pytest.mark.requirement("Y17", "Y21")
-def test_otros_of_each_audience_and_the_categories_it_holds_are_linked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("margins", ["all", "none"])
+def test_otros_of_each_audience_and_the_categories_it_holds_are_linked(tmp_path: Path, margins: str) -> None:
     counts = {("A", "N"): 3, ("B", "S"): 4, ("C", "N"): 9, ("F", "S"): 9}
     counts |= {("D", "N"): 30, ("D", "S"): 25, ("E", "N"): 18, ("E", "S"): 40}
     sector = category("sector", list("ABCDEF"))
-    settings = {"action": '"merge"', "others": '"sector"', **BOTH}
+    settings = {"action": '"merge"', "others": '"sector"', "margins": f'"{margins}"', **BOTH}
     rows = people(counts, ["sector", "region"])
     home = project(tmp_path, rows, table("t", sector, REGION, PERSONS, **settings))
     run_stats(home, now=NOW)
@@ -222,8 +223,8 @@ def test_otros_of_each_audience_and_the_categories_it_holds_are_linked(tmp_path:
     government = {(row["sector"], row["region"]): row["persons"] for row in read(home, "t__government")}
     inner = {(("Otros 5" if s == "Otros" else s), r): n for (s, r), n in internal.items()}
     outer = {(("Otros 10" if s == "Otros" else s), r): n for (s, r), n in government.items()}
-    assert ("Otros 5", None) in inner
-    assert ("Otros 10", None) in outer
+    assert inner["Otros 5", "N"] is None
+    assert ("Otros 10", "N") in outer
     cells = {**outer, **{key: value for key, value in inner.items() if outer.get(key) is None}}
     above = {"A": "Otros 5", "B": "Otros 5", "Otros 5": "Otros 10", "C": "Otros 10", "F": "Otros 10"}
     truth = {"Otros 5": "AB", "Otros 10": "ABCF"}

@@ -88,3 +88,16 @@ def test_categories_that_are_keys_of_personal_are_refused(tmp_path: Path) -> Non
         run_stats(home, now=NOW)
     assert "PERSONAL" in str(refused.value)
     assert everything(home) == {}
+
+
+@pytest.mark.requirement("Y01", "Y26")
+@pytest.mark.parametrize(
+    "label", ["CI 4.123.456", "C.I. 4123456", "RUC 80012345-6", "tel. 0981 123 456", "0981-123456"]
+)
+def test_a_document_or_telephone_inside_a_longer_label_is_found(label: str) -> None:
+    assert [one.kind for one in scan_table("t", {"nivel": ["superior", label]})] == ["value"]
+
+
+@pytest.mark.parametrize("label", ["más de 1.000.000 Gs", "celulares y 2024", "Doctorado 2020-2024", "Ciclo 3"])
+def test_a_number_in_a_label_that_names_no_person_passes(label: str) -> None:
+    assert scan_table("t", {"nivel": ["superior", label]}) == ()

@@ -15,7 +15,9 @@ import numpy as np
 from celosia.attacks._view import Codes, Flags, View
 
 _LONGEST_PREFIX = 4
-_CODE = re.compile(r"[0-9A-Z]{2,9}")
+_CODE = re.compile(r"[0-9A-Z]+\**")
+_LONGEST_CODE = 9
+_NOTHING = ""
 _DATE = re.compile(r"(\d{4})-(\d{2})-\d{2}")
 
 
@@ -37,31 +39,37 @@ def leaders(view: View, target: int) -> Iterator[Leader]:
 
 
 def _leaders_of(view: View, place: int, name: str) -> Iterator[Leader]:
-    codes = np.where(view.telling[place], view.codes[:, place], -1)
     labels = view.labels[place]
+    speaks = np.array([bool(label.strip("* ")) for label in labels], np.bool_)  # `053**` still tells the region
+    codes = np.where(speaks[view.codes[:, place]], view.codes[:, place], -1)
     yield Leader(name, (name,), codes, len(labels))
-    shown = [label for label in labels if label and "*" not in label]
+    shown = [label for label in labels if label.strip("* ")]
     for part, texts in _parts(labels, shown):
         yield _regrouped(name, part, codes, texts)
 
 
 def _parts(labels: tuple[str, ...], shown: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Shorter readings of every label, where all of them are codes of one length or dates."""
+    """Shorter readings of every label, where all of them are codes of one length or dates; nothing where it is masked."""
     if not shown:
         return
     if all(_DATE.fullmatch(label) for label in shown):
         yield "[:4]", [label[:4] for label in labels]
         yield "[5:7]", [label[5:7] for label in labels]
-    elif len({len(label) for label in shown}) == 1 and all(_CODE.fullmatch(label) for label in shown):
+    elif _one_length(shown) and all(_CODE.fullmatch(label) for label in shown):
         for length in range(1, min(_LONGEST_PREFIX, len(shown[0]) - 1) + 1):
-            yield f"[:{length}]", [label[:length] for label in labels]
+            yield f"[:{length}]", [_NOTHING if "*" in label[:length] else label[:length] for label in labels]
+
+
+def _one_length(shown: list[str]) -> bool:
+    return len({len(label) for label in shown}) == 1 and 2 <= len(shown[0]) <= _LONGEST_CODE
 
 
 def _regrouped(name: str, part: str, codes: Codes, texts: list[str]) -> Leader:
     found = sorted(set(texts))
     number = {text: group for group, text in enumerate(found)}
     group_of = np.array([number[text] for text in texts], np.int64)
-    return Leader(name + part, (name,), np.where(codes >= 0, group_of[codes], -1), len(found))
+    says = np.array([text != _NOTHING for text in texts], np.bool_)
+    return Leader(name + part, (name,), np.where((codes >= 0) & says[codes], group_of[codes], -1), len(found))
 
 
 def pairs(view: View, target: int, most: int) -> Iterator[Leader]:

@@ -5,9 +5,10 @@ Knows columns, their labels and the code of each cell. Ignores the original, rol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import commonprefix
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,3 +62,11 @@ def _has_mask(label: str) -> bool:
 
 def _tells(label: str) -> bool:
     return label != MISSING and not _has_mask(label)
+
+
+def running_numbers(labels: Sequence[str]) -> list[int]:
+    """The whole number of each label after the letters that all begin with (F-0001, F-0002); -1 where there is none."""
+    telling = [label for label in labels if _tells(label)]
+    start = commonprefix(telling).rstrip("0123456789") if len(telling) > 1 else ""
+    texts = [label.removeprefix(start) if _tells(label) else "" for label in labels]
+    return [int(text) if text.isdecimal() and len(text) < 16 else -1 for text in texts]

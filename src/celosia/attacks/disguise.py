@@ -14,6 +14,7 @@ import base64
 import binascii
 import hashlib
 import math
+import os.path
 import re
 import zlib
 from collections import Counter
@@ -32,6 +33,7 @@ Writer = Callable[[Ordinals], list[str]]
 
 GUESSES = 20_000_000
 _CHUNK = 4_096  # numbers of one space tried before the next space has its turn
+_PATIENCE = 40  # hits a space would have given by then, had it been the one: it is left when it gave none
 _ENOUGH = 3  # values of another column whose digests must be there
 _ERROR = 1e-6  # chance that hits by accident pass for an answer
 _SAMPLE = 200  # values that decide how a column looks
@@ -41,6 +43,8 @@ _SHORTEST = 8  # hexadecimal digits below which anything is hit by chance
 _DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "sha3_512")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _BASE64 = re.compile(r"[0-9A-Za-z+/_-]+={0,2}")
+_BASE32 = re.compile(r"[A-Z2-7]+=*")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _IDENTIFIER = re.compile(r"\+?[0-9][0-9 .-]{4,14}[0-9kK]")
 
 
@@ -137,6 +141,7 @@ def disguised_identifier(
     encoded = _encoded(name, values, rows)
     if encoded is not None:
         return encoded
+    values = undressed(values)
     digests = _digests_of(values)
     if not digests:
         return None
@@ -149,7 +154,28 @@ def disguised_identifier(
 
 def looks_hashed(values: Sequence[str]) -> bool:
     """Whether nearly all values look like digests of one length."""
-    return bool(_digests_of(values))
+    return bool(_digests_of(undressed(values)))
+
+
+def undressed(values: Sequence[str]) -> list[str]:
+    """Digests without what was put around them: blanks, brackets, a beginning common to all, the dashes of a UUID."""
+    bare = [value.strip(" {}()[]\"'") for value in values]
+    shown = _sample(bare)
+    if shown and all(_UUID.fullmatch(value) for value in shown):
+        random = len({value[14] for value in shown}) == 1  # the version of a UUID made as such: nothing was hashed
+        return bare if random else [value.replace("-", "") for value in bare]
+    start = _beginning(shown)
+    return [value.removeprefix(start) for value in bare] if start else bare
+
+
+def _beginning(shown: Sequence[str]) -> str:
+    """What stands before the digests: it ends with a sign, with 0x, or with the last letter that is no digit of one."""
+    common = os.path.commonprefix(list(shown)) if len(shown) >= _ENOUGH else ""
+    sign = re.match(r"0[xX]|.*[^0-9A-Za-z+/]", common)
+    if sign is not None:
+        return sign[0]
+    letters = re.match(r".*[^0-9a-fA-F]", common)
+    return letters[0] if letters and all(_HEX.fullmatch(value[letters.end() :]) for value in shown) else ""
 
 
 def _encoded(name: str, values: Sequence[str], rows: NDArray[np.integer]) -> Finding | None:
@@ -195,6 +221,8 @@ def _digests_of(values: Sequence[str]) -> tuple[_Digest, ...]:
         return ()
     if length >= _SHORTEST and all(_HEX.fullmatch(value) for value in alike) and _has_letters(alike):
         return _hex_digests(length)
+    if length >= 26 and all(_BASE32.fullmatch(value) for value in alike):
+        return tuple(_base32_digests(length))
     if length >= 22 and all(_BASE64.fullmatch(value) for value in alike):
         return tuple(_base64_digests(length))
     return ()
@@ -240,6 +268,18 @@ def _base64_digests(length: int) -> Iterator[_Digest]:
             yield _Digest(algorithm, _base64digest(algorithm))
 
 
+def _base32_digests(length: int) -> Iterator[_Digest]:
+    for algorithm in _DIGESTS:
+        size = hashlib.new(algorithm).digest_size
+        if length in (8 * -(-size // 5), -(-size * 8 // 5)):
+            yield _Digest(algorithm, _base32digest(algorithm))
+
+
+def _base32digest(algorithm: str) -> Callable[[bytes], str]:
+    make = getattr(hashlib, algorithm)
+    return lambda text: _canonical(base64.b32encode(make(text).digest()).decode("ascii"))
+
+
 def _base64digest(algorithm: str) -> Callable[[bytes], str]:
     make = getattr(hashlib, algorithm)
     return lambda text: _canonical(base64.b64encode(make(text).digest()).decode("ascii"))
@@ -275,7 +315,7 @@ def _hash_of_space(
     hits: Counter[tuple[str, int, int]] = Counter()
     needed = _needed(guesses * len(known) / 2.0 ** (4 * min(len(value) for value in known)))
     spent = 0
-    for space, ordinals in _turns(seed, len(known)):
+    for space, ordinals in _turns(seed, len(known), _PATIENCE + 3 * needed):
         for way in _hits(space, ordinals, digests, known):
             hits[way] += 1
             if hits[way] >= needed:
@@ -303,17 +343,18 @@ def _hits(
             yield from ((space.name, writer, digest) for text in texts if made.make(text) in known)
 
 
-def _turns(seed: int, digests: int) -> Iterator[tuple[Space, Ordinals]]:
+def _turns(seed: int, digests: int, patience: float = math.inf) -> Iterator[tuple[Space, Ordinals]]:
     """Chunks of numbers, always of the space where the next guess is likeliest to hit.
 
     After t guesses in a space of S the chance of the next one is n/S · exp(-n·t/S): small spaces are ended early,
-    and one that has answered nothing for long waits for the others.
+    and one that has answered nothing for long waits for the others. A space is left for good when it would have
+    answered so many times by then (`patience`): a thousand digests are settled in a thousandth of their space.
     """
     generator = np.random.Generator(np.random.Philox(seed))
     strides = [(_coprime(generator, space.size), int(generator.integers(space.size))) for space in SPACES]
     tried = [0] * len(SPACES)
     while True:
-        open_spaces = [index for index, space in enumerate(SPACES) if tried[index] < space.size]
+        open_spaces = [index for index, space in enumerate(SPACES) if tried[index] < min(space.size, patience * space.size / digests)]
         if not open_spaces:
             return
         turn = max(open_spaces, key=lambda index: _chance(digests / SPACES[index].size, tried[index]))

@@ -32,6 +32,7 @@ from celosia.tuples import group_codes
 
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+_IN_ORDER = 0.95  # rows that must go together for two files to be in the same order
 FOLLOWED, DIFFERENCING = "followed", "differencing"
 
 
@@ -63,15 +64,59 @@ def over_time(
     columns = [shared_column(first, second, name, known.get(name)) for name in on]
     followed, pairs = follow(columns, _records(first, on), _records(second, on), seed=seed, truth=truth, most=most)
     findings: tuple[Finding, ...] = ()
+    shared = [shared_column(first, second, name, known.get(name)) for name in first.names if name in second.names]
     if _mostly_right(followed):
-        shared = [name for name in first.names if name in second.names]
-        findings = tuple(
-            finding
-            for name in shared
-            for finding in compare(first, second, shared_column(first, second, name, known.get(name)), pairs)
-        )
+        findings = tuple(finding for column in shared for finding in compare(first, second, column, pairs))
+    findings = _most_told(findings, side_by_side(first, second, shared, seed=seed, most=most))
     differences = tuple(differencing(first, second, on, name, seed=seed) for name in sensitive if name not in on)
     return OverTime((followed, *differences), findings, pairs)
+
+
+def side_by_side(
+    first: View, second: View, shared: Sequence[Column], *, seed: int, most: int = MOST_PAIRS
+) -> tuple[Finding, ...]:
+    """Cells that one release hides and the other shows, once rows are joined by all that both publish.
+
+    Sister files may keep the order of their rows; else a row goes with another by every shared column together, the
+    sensitive ones too. A value that changed would break such a pair: those are left to the followed records.
+    """
+    names = [column.name for column in shared]
+    pairs = _same_order(first, second, shared)
+    if pairs is None:
+        found, pairs = follow(shared, _records(first, names), _records(second, names), seed=seed, most=most)
+        if not _mostly_right(found):
+            return ()
+    told = [finding for column in shared for finding in compare(first, second, column, pairs)]
+    return tuple(finding for finding in told if finding.kind != "value_changed")
+
+
+def _same_order(first: View, second: View, shared: Sequence[Column]) -> tuple[Longs, Longs] | None:
+    """The rows of both one by one, where nearly all go together in this order and not in another."""
+    rows = np.arange(len(first.codes))
+    if len(rows) != len(second.codes) or len(rows) < 2:
+        return None
+    together, moved = (_together(first, second, shared, np.roll(rows, by)) for by in (0, len(rows) // 2))
+    if together.mean() < _IN_ORDER or moved.mean() > _IN_ORDER / 2:
+        return None
+    return rows[together], rows[together]
+
+
+def _together(first: View, second: View, shared: Sequence[Column], later: Longs) -> Flags:
+    found = np.ones(len(later), np.bool_)
+    for column in shared:
+        labels = second.codes[later, second.place(column.name)]
+        found &= covered(column, labels, first.codes[:, first.place(column.name)])
+    return found
+
+
+def _most_told(one: Sequence[Finding], other: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Of two findings of one kind on the same columns, the one that reaches more people."""
+    best: dict[tuple[str, tuple[str, ...]], Finding] = {}
+    for finding in (*one, *other):
+        kept = best.setdefault((finding.kind, finding.columns), finding)
+        if finding.persons > kept.persons:
+            best[finding.kind, finding.columns] = finding
+    return tuple(best.values())
 
 
 def _mostly_right(followed: Estimate) -> bool:

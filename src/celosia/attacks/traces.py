@@ -13,11 +13,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from celosia.attacks._view import View
+from celosia.attacks._view import View, running_numbers
+from celosia.attacks.disguise import check_digits
 from celosia.model.attacks import Finding
 
 _NEARLY_ALL = 0.95
 _MINORITY = 0.2  # a way of writing this rare is a trace
+_MOSTLY = 0.9
+_RUN = re.compile(r"(\d{1,2}\.?\d{3}\.?\d{3})-?([0-9kK])")
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
+_NAME = re.compile(r"[^\W\d_][\w.'-]*,?(?:\s+[\w.'-]+){1,5}")
 _SENTENCE = re.compile(r"\S+(?:\s+\S+){3,}")
 
 
@@ -27,6 +32,7 @@ def traces(view: View) -> tuple[Finding, ...]:
     for place, name in enumerate(view.names):
         found += _sequence(view, place, name)
         found += _free_text(view, place, name)
+        found += _plain_identifier(view, place, name)
         found += _formats(view, place, name)
     return tuple(found)
 
@@ -34,7 +40,8 @@ def traces(view: View) -> tuple[Finding, ...]:
 def _sequence(view: View, place: int, name: str) -> Iterator[Finding]:
     """Whole numbers, nearly one per row, nearly without gaps."""
     counts = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
-    numbers = np.array([int(v) for v, n in zip(view.labels[place], counts, strict=True) if n and _whole(v)], np.int64)
+    told = np.array(running_numbers(view.labels[place]), np.int64)
+    numbers = told[(told >= 0) & (counts > 0)]
     if len(numbers) < max(_NEARLY_ALL * view.rows, 10):
         return
     spread = int(numbers.max() - numbers.min()) + 1
@@ -42,10 +49,6 @@ def _sequence(view: View, place: int, name: str) -> Iterator[Finding]:
         rows = view.telling[place]
         yield Finding(kind="sequence_number", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
                       severity="medium", remedy=name)  # fmt: skip
-
-
-def _whole(label: str) -> bool:
-    return label.isdecimal() and len(label) < 16
 
 
 def _free_text(view: View, place: int, name: str) -> Iterator[Finding]:
@@ -57,6 +60,33 @@ def _free_text(view: View, place: int, name: str) -> Iterator[Finding]:
         rows = written[view.codes[:, place]]
         yield Finding(kind="free_text", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
                       severity="high", remedy=name)  # fmt: skip
+
+
+def _plain_identifier(view: View, place: int, name: str) -> Iterator[Finding]:
+    """Identity numbers with a right verifying digit, mail addresses, or names of people, as they are."""
+    labels, rows = [label for label in view.labels[place] if label.strip("* ")], view.telling[place]
+    if len(labels) < 10:
+        return
+    shown = labels[:: max(1, len(labels) // 1_000)]
+    ways = (("run", _run_shares(shown)), ("mail", _share(shown, _MAIL)),
+            ("name", _share(shown, _NAME) if len(labels) > rows.sum() / 2 else 0.0))  # fmt: skip
+    space, share = max(ways, key=lambda way: way[1])
+    if share >= _MOSTLY:
+        yield Finding(kind="plain_identifier", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
+                      severity="high", remedy=name, detail={"space": space})  # fmt: skip
+
+
+def _share(labels: list[str], pattern: re.Pattern[str]) -> float:
+    return sum(pattern.fullmatch(label) is not None for label in labels) / len(labels)
+
+
+def _run_shares(labels: list[str]) -> float:
+    """Share of labels that are a Chilean RUN with its verifying digit."""
+    found = [match for label in labels if (match := _RUN.fullmatch(label.strip())) is not None]
+    if not found:
+        return 0.0
+    right = check_digits(np.array([int(match[1].replace(".", "")) for match in found], np.int64))
+    return sum(match[2].upper() == digit for match, digit in zip(found, right, strict=True)) / len(labels)
 
 
 def _formats(view: View, place: int, name: str) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ Source: MINSAL, Anexo II (REGION masked beside a visible COMUNA); functional dep
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,13 +20,16 @@ from scipy.stats import binom
 
 from celosia.attacks._estimates import Trials, estimate
 from celosia.attacks._leaders import Leader, leaders, pairs
-from celosia.attacks._view import Codes, Flags, View
+from celosia.attacks._view import Codes, Flags, View, running_numbers
 from celosia.model.attacks import Control, Estimate, Finding
 
 SURE = 0.95  # share of right guesses from which a mask counts as undone
 _LUCK = 1e-3  # chance that some group agrees by accident
 _PAIRS = 30
 _FEW_LABELS = 2  # a number with fewer different values is a category
+_DATE = re.compile(  # 1980-03-25, 25/03/1980, 19800325
+    r"(\d{4})[-/]\d{1,2}(?:[-/]\d{1,2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4})|((?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ def _sequences(view: View, target: int) -> Iterator[tuple[str, Codes]]:
         labels = view.labels[place]
         if place == target or len(labels) < max(view.rows // 2, 3):
             continue
-        numbers = [int(label) if label.isdecimal() and len(label) < 19 else -1 for label in labels]
+        numbers = running_numbers(labels)
         if sum(number >= 0 for number in numbers) >= SURE * len(numbers):
             yield name, np.argsort(np.array(numbers)[view.codes[:, place]], kind="stable")
 
@@ -210,13 +214,14 @@ def _near(view: View, target: int, other: int, within: int) -> Flags:
 
 
 def _numbers(view: View, place: int) -> np.ndarray:
-    """The cells as numbers; a date counts by its year; not a number where the label is none."""
+    """The cells as numbers; a date counts by its year, however it is written; not a number where the label is none."""
     values = [_number(label) for label in view.labels[place]]
     return np.array(values, np.float64)[view.codes[:, place]]
 
 
 def _number(label: str) -> float:
-    head = label[:4] if label[4:5] == "-" and label[:4].isdecimal() else label
+    date = _DATE.fullmatch(label)
+    head = (date[1] or date[2] or date[3]) if date is not None else label
     return float(head) if head.isdecimal() and len(head) < 16 else np.nan
 
 

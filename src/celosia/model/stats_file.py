@@ -371,8 +371,19 @@ def _refuse_contradictions(config: StatsConfig, top: _Place) -> None:
         for dimension in table.dimensions:
             if config.zone is None and (dimension.rule == "period" or dimension.settings.get("at") == "run"):
                 (top / "time" / "zone").refuse("zone_for", table=table.name, dimension=dimension.name)
+    _refuse_two_blocks(config.personal, top)
     for name in config.personal:
         _refuse_two_meanings(config.tables_of(name), top)
+
+
+def _refuse_two_blocks(blocks: Mapping[str, Personal], top: _Place) -> None:
+    """Tables are protected together by their block: the same people in two blocks would be protected apart."""
+    known: dict[tuple[str, str], str] = {}
+    for name, block in blocks.items():
+        if block.table is not None:
+            first = known.setdefault((block.table, block.person), name)
+            if first != name:
+                (top / "personal" / name).refuse("one_block", block=first)
 
 
 def _refuse_two_meanings(tables: Sequence[StatsTable], top: _Place) -> None:

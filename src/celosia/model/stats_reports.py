@@ -113,6 +113,11 @@ class CatalogueEntry:
     base_unit: int = 0  # rounding base; 0 where nothing is rounded
     last_run: str = ""
 
+    @property
+    def origin(self) -> str:
+        """The block of PERSONAL that the table counts: readers put together all tables of one, linked or not."""
+        return self.columns[0].source if self.columns else self.link
+
     def dimensions(self) -> tuple[str, ...]:
         """Names of the dimensions in the order of the columns."""
         return tuple(one.column for one in self.columns if one.kind == "dimension")

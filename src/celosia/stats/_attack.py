@@ -1,7 +1,8 @@
 """An outsider who kept every release: which cells and which differences could be computed.
 
 Knows STATS alone: its tables, its catalogue and the history of what was published. For the readers of each k the
-linked tables that they may see are one publication per run. What was learnt of a cell is named, never told.
+tables of one origin that they may see are one publication per run, those declared apart (linked = false) included.
+What was learnt of a cell is named, never told.
 Source: REQUIREMENTS Y22; `tables.over_time` plays the attack.
 """
 
@@ -28,7 +29,7 @@ Name = tuple[str, Key]  # a table, and the categories of a cell as the history k
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The linked tables that the readers of one k may see."""
+    """The tables of one origin that the readers of one k may see."""
 
     k: int
     sheets: tuple[Sheet, ...]
@@ -67,8 +68,8 @@ def _once(found: Sequence[AttackFinding]) -> list[AttackFinding]:
 def _groups(target: StatsTarget, entries: Sequence[CatalogueEntry]) -> list[_Group]:
     sheets = [sheet for entry in entries if (sheet := sheet_of(entry, target.read(entry.table))) is not None]
     made = []
-    for link, k in sorted({(sheet.entry.link, sheet.entry.k) for sheet in sheets}):
-        chosen = tuple(sheet for sheet in sheets if sheet.entry.link == link and sheet.entry.k >= k)
+    for origin, k in sorted({(sheet.entry.origin, sheet.entry.k) for sheet in sheets}):
+        chosen = tuple(sheet for sheet in sheets if sheet.entry.origin == origin and sheet.entry.k >= k)
         made.append(_Group(k, chosen, tuple(_persons(target, sheet.entry) for sheet in chosen)))
     return made
 

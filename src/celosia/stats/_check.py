@@ -97,9 +97,9 @@ def check_tables(
     """What the readers of each table can compute of its hidden cells, from persons, from rows and from sums."""
     found = {entry.table: _plain(entry, rows[entry.table]) for entry in entries}
     hiding = [entry for entry in entries if entry.method != "round"]
-    groups = sorted({(entry.link, entry.k) for entry in hiding})
-    for number, (link, k) in enumerate(groups):
-        seen = [entry for entry in hiding if entry.link == link and entry.k >= k]
+    groups = sorted({(entry.origin, entry.k) for entry in hiding})
+    for number, (origin, k) in enumerate(groups):
+        seen = [entry for entry in hiding if entry.origin == origin and entry.k >= k]
         for unit in ("persons", "rows"):
             sheets = [sheet for one in seen if (sheet := sheet_of(one, rows[one.table], unit)) is not None]
             for table, counts in _learnt_by_table(sheets, k, budget_seconds).items():

@@ -25,7 +25,14 @@ _PSEUDONYM = re.compile(
     re.IGNORECASE,
 )
 _MAIL = re.compile(r"\S+@\S+\.\w+")
-_NUMBER = re.compile(r"\d{1,3}(\.\d{3}){2,}(-[\dkK])?|\d{7,}(-[\dkK])?|\+\d[\d ]{7,}")
+_NUMBER = re.compile(
+    r"\d{1,3}(\.\d{3}){2,}(-[\dkK])?|\d{7,}(-[\dkK])?|\+\d[\d ]{7,}|\(?0\d{2,3}\)?[ -]\d{3}[ -]?\d{3,4}"
+)
+_LABELLED = re.compile(  # a number that says itself what it is of: «CI 4.123.456», «tel. 0981 123 456»
+    r"\b(c\.?\s?i\.?|c[eé]d(ula)?\.?|r\.?u\.?[ctn]\.?|d\.?n\.?i\.?|doc(umento)?\.?|tel([eé]fono)?\.?|cel(ular)?\.?|fono"
+    r"|pasaporte|passport|phone)\W{0,3}(n\W{0,2})?\+?\d[\d .-]{4,}[\dk]\b",
+    re.IGNORECASE,
+)
 _POINT = re.compile(r"[+-]?\d{1,3}[.,]\d{3,}([,; ]+[+-]?\d{1,3}[.,]\d{3,})?")
 _KEY_LABELS = 10  # fewer categories than this are no key, however few persons they hold
 
@@ -66,7 +73,8 @@ def _kinds(name: str, labels: Sequence[str]) -> list[str]:
     """The kinds of forbidden values among the labels of a column."""
     tests = {"hash": _PSEUDONYM, "coordinates": _POINT, "value": _NUMBER}
     kinds = [kind for kind, test in tests.items() if any(test.fullmatch(label.strip()) for label in labels)]
-    if any(_MAIL.search(label) for label in labels) or _identifying(labels):
+    inside = (_MAIL, _LABELLED)
+    if any(test.search(label) for test in inside for label in labels) or _identifying(labels):
         kinds.append("value")
     return list(dict.fromkeys(kinds))
 

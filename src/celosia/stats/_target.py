@@ -36,6 +36,9 @@ _SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("since", "whole"), ("until", "whole"),
     ),
 }  # fmt: skip
+# Figures of a run that only its journal keeps: rows read are counts that nobody protected (with one row per person, the
+# total of a table), and how many cells were small tells which of the hidden ones are not.
+_JOURNAL_ONLY = ("rows_read", "suppressed_primary", "suppressed_secondary")
 _ARROW = {"text": pa.string(), "whole": pa.int64(), "number": pa.float64()}
 
 
@@ -122,10 +125,11 @@ class StatsTarget:
         self._insert(CATALOGUE, [(name, _json(entries[name])) for name in sorted(entries)])
 
     def note(self, facts: Mapping[str, Any]) -> None:
-        """What this run did, in counts; never a value."""
+        """What this run did, as the readers of STATS may know it; the journal has the rest."""
         mark = self._store.mark
+        told = {name: fact for name, fact in facts.items() if name not in _JOURNAL_ONLY}
         self._store.run(
-            f"UPDATE {self._store.place(RUNS)} SET facts = {mark} WHERE run = {mark}", [_json(facts), self._run]
+            f"UPDATE {self._store.place(RUNS)} SET facts = {mark} WHERE run = {mark}", [_json(told), self._run]
         )
 
     # --- reading, at any time --------------------------------------------------------------------

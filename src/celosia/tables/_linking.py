@@ -252,7 +252,7 @@ def _values(counted: Values, kinds: Sequence[tuple[_Relations, bool]], size: int
 
 
 def _grid(values: Values, offered: Flags, kinds: Sequence[_Relations], certain: bool) -> Grid:
-    additive = [certain | (values[kind.wholes] == _sums(values, kind)) for kind in kinds]
+    additive = [np.full(len(kind.wholes), True) if certain else _taken_for_sums(values, kind) for kind in kinds]
     sizes = [np.diff(kind.starts) for kind in kinds]
     none = [np.zeros(0, np.int64)]
     totals, parts = (np.concatenate(none + [getattr(kind, what) for kind in kinds]) for what in ("wholes", "parts"))
@@ -260,6 +260,17 @@ def _grid(values: Values, offered: Flags, kinds: Sequence[_Relations], certain: 
     sums = np.concatenate([np.zeros(0, bool), *additive])
     totals, starts, parts, sums = _distinct(totals, starts, parts, sums)
     return Grid(values, totals, starts, parts, sums, _cost(values, totals, starts, parts), offered)
+
+
+def _taken_for_sums(values: Values, kind: _Relations) -> Flags:
+    """The relations that are sums, of a kind where at least half are: a reader takes all of it for sums and is right.
+
+    Where fewer are, nothing tells him which, and the inequalities are all he knows. A whole of one part counts for
+    neither: it is its part however persons are spread.
+    """
+    sums = values[kind.wholes] == _sums(values, kind)
+    told = sums[np.diff(kind.starts) > 1]
+    return sums & (2 * int(told.sum()) >= len(told))
 
 
 def _distinct(totals: Cells, starts: Cells, parts: Cells, sums: Flags) -> tuple[Cells, Cells, Cells, Flags]:
