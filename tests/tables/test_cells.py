@@ -213,7 +213,10 @@ def test_the_cells_of_nobody_are_listed_everywhere_or_beneath_small_margins_only
     assert {key for key, persons in everywhere.items() if persons == 0} == {
         ("Luque", "m"), ("Areguá", "m"), ("Central", "m"),
     }  # fmt: skip
-    assert {key for key, persons in beneath.items() if persons == 0} == {("Luque", "m"), ("Areguá", "m")}
+    # The zero of Central would tell those of its places, so it is listed with them.
+    assert {key for key, persons in beneath.items() if persons == 0} == {
+        ("Luque", "m"), ("Areguá", "m"), ("Central", "m"),
+    }  # fmt: skip
     listed = with_empty(table, under=3)
     lying = {listed.labels(cell) for cell in np.flatnonzero(beneath_small(listed, 3))}
     assert lying == {("Luque", "f"), ("Areguá", "f"), ("Luque", "m"), ("Areguá", "m")}

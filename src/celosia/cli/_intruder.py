@@ -25,7 +25,7 @@ def command() -> click.Command:
         [
             argument("target"),
             option("intruder", "--external", default=None, metavar=messages.text("cli.metavar.path")),
-            names_option("intruder", "--on"),
+            names_option("intruder", "--on", shown=messages.text("cli.metavar.pairs")),
             option("intruder", "--earlier", multiple=True, metavar=messages.text("cli.metavar.path")),
             option("intruder", "--control", default=None, metavar=messages.text("cli.metavar.path")),
             option("intruder", "--original", default=None, metavar=messages.text("cli.metavar.path")),
@@ -60,8 +60,9 @@ def run(
     **asked: Any,
 ) -> int:
     """Attack, save and show; 1 where an attack works."""
-    from celosia.pipeline import intrude, save_intruder, save_worksheet
+    from celosia.pipeline import check_papers, intrude, save_intruder, save_worksheet
 
+    check_papers(html, pdf, worksheet)
     choices, wanted = reading_choices(asked), {name: asked[name] for name in _ASKED}
     announce_first_time(as_json)
     with watching(as_json) as watch:
@@ -84,7 +85,7 @@ def _pairs(on: Sequence[str]) -> dict[str, str]:
     for words in on:
         mine, equals, theirs = (part.strip() for part in words.partition("="))
         if not mine or (equals and not theirs):
-            raise ValueOutOfRange(parameter="--on", given=words, allowed="A=B, C=D")
+            raise ValueOutOfRange(parameter="--on", given=words, allowed=messages.text("cli.metavar.pairs"))
         pairs[mine] = theirs or mine
     return pairs
 

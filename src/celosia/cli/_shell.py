@@ -134,7 +134,9 @@ def language_option() -> click.Option:
     )
 
 
-def names_option(section: str, *names: str, choices: Sequence[str] = (), **settings: Any) -> click.Option:
+def names_option(
+    section: str, *names: str, choices: Sequence[str] = (), shown: str = "A,B,C", **settings: Any
+) -> click.Option:
     """An option that takes names separated by commas; it may be repeated."""
 
     def split(context: click.Context, param: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
@@ -143,8 +145,8 @@ def names_option(section: str, *names: str, choices: Sequence[str] = (), **setti
             raise click.BadParameter("", context, param)
         return parts
 
-    shown = "|".join(choices) or "A,B,C"
-    return option(section, *names, multiple=True, callback=split, metavar=shown, **settings)
+    metavar = "|".join(choices) or shown
+    return option(section, *names, multiple=True, callback=split, metavar=metavar, **settings)
 
 
 def usage_sentence(error: click.UsageError) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._in_house import check_in_house
     from celosia.pipeline._intruder import intrude
     from celosia.pipeline._intruder_claims import claims_summary
-    from celosia.pipeline._intruder_pages import save_intruder, save_worksheet
+    from celosia.pipeline._intruder_pages import check_papers, save_intruder, save_worksheet
     from celosia.pipeline._keys import Destroyed, destroy_keys, import_codebook, keys_present
     from celosia.pipeline._measure import measure_table
     from celosia.pipeline._mel import annotated_dictionary, contrast_report, contrast_results, residual_figures
@@ -115,6 +115,7 @@ _HOMES = {
     "check_in_house": "celosia.pipeline._in_house",
     "intrude": "celosia.pipeline._intruder",
     "claims_summary": "celosia.pipeline._intruder_claims",
+    "check_papers": "celosia.pipeline._intruder_pages",
     "save_intruder": "celosia.pipeline._intruder_pages",
     "save_worksheet": "celosia.pipeline._intruder_pages",
     "verify_release": "celosia.pipeline._verify",
@@ -203,6 +204,7 @@ __all__ = [
     "catalogue_page",
     "check_dictionary",
     "check_in_house",
+    "check_papers",
     "claims_summary",
     "closing_evaluation",
     "closing_results",

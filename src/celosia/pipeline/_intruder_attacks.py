@@ -20,6 +20,7 @@ from celosia.attacks.linkability import Pseudonyms, rows_together, two_views
 from celosia.attacks.linkage import linkage, probable_linkage
 from celosia.attacks.over_time import over_time
 from celosia.attacks.singling_out import singling_out
+from celosia.attacks.skew import skewed_classes
 from celosia.attacks.traces import traces
 from celosia.attacks.unmasking import derived_shown, near_numbers, recoding_betrayed, unmask
 from celosia.hierarchy.official import chile_comunas, colombia_municipalities, paraguay_districts
@@ -87,7 +88,7 @@ def attack(attacked: Attacked, means: Means, told: Told = None, seen: Disguises 
     findings: list[Finding] = []
     steps: Sequence[Callable[[], Found]] = (
         lambda: Found(tuple(_three_risks(attacked, means)), ()),
-        lambda: Found(tuple(_inference(attacked, means)), ()),
+        lambda: Found(tuple(_inference(attacked, means)), tuple(_skewed(attacked))),
         lambda: _undone(attacked),
         lambda: Found((), tuple(_disguised(attacked, means.seed, {} if seen is None else seen))),
         lambda: Found(tuple(_linkage(attacked, means)), ()),
@@ -152,6 +153,14 @@ def _inference(attacked: Attacked, means: Means) -> Iterator[Estimate]:
         for found in inference(scene, sensitive, means.chance(100 + number)):
             aimed = {**found.detail, "sensitive": sensitive}
             yield beyond_habits(found) if found.measured else replace(found, detail=aimed)
+
+
+def _skewed(attacked: Attacked) -> Iterator[Finding]:
+    known = [name for name in attacked.quasi if name in attacked.view.names]
+    for sensitive in attacked.sensitive:
+        found = skewed_classes(attacked.view, known, sensitive) if sensitive in attacked.view.names else None
+        if found is not None:
+            yield found
 
 
 def beyond_habits(found: Estimate) -> Estimate:

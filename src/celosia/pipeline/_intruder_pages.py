@@ -25,6 +25,23 @@ _SHEETS = (".html", ".pdf", ".csv", ".xlsx")
 RECORDS = 20
 
 
+def check_papers(html: Place | None = None, pdf: Place | None = None, worksheets: Sequence[Place] = ()) -> None:
+    """Refuse papers that could not be written, before any attack is tried."""
+    for path, suffix in ((html, ".html"), (pdf, ".pdf")):
+        if path is not None:
+            _known(Path(path), (suffix,))
+    for sheet in worksheets:
+        _free_sheet(Path(sheet))
+
+
+def _free_sheet(path: Path) -> Path:
+    """A worksheet of a known kind; results already written are not overwritten."""
+    out = _known(path, _SHEETS)
+    if _suffix(out) in (".csv", ".xlsx") and out.exists():
+        raise AlreadyExists(path=str(out))
+    return out
+
+
 def save_intruder(report: AttackReport, paths: Sequence[Place], *, now: datetime | None = None) -> tuple[Path, ...]:
     """Write the verdict to each path, as HTML or PDF by its suffix."""
     from celosia.dossier import intruder_document, to_html, to_pdf
@@ -50,9 +67,7 @@ def save_worksheet(
     **reading: Any,
 ) -> Path:
     """Write the worksheet of a project's candidate or of a file; results already written are not overwritten."""
-    out = _known(Path(path), _SHEETS)
-    if _suffix(out) in (".csv", ".xlsx") and out.exists():
-        raise AlreadyExists(path=str(out))
+    out = _free_sheet(Path(path))
     if isinstance(target, str | Path) and is_project(Path(target)):
         attacked = candidate_target(Path(target), quasi, sensitive)
     else:

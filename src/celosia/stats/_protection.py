@@ -241,7 +241,8 @@ def _level(versions: Sequence[Version], k: int, before: Sequence[Flags | None]) 
 def _hide_rows(level: _Level, k: int, given: Mapping[str, Any]) -> _Level:
     """What must be hidden because rows add up where persons do not; hiding more never tells more."""
     grid, _ = grid_of(level.tables, "rows")
-    known = Bounds(np.ones(grid.size), np.full(grid.size, np.inf))
+    least = np.where((grid.values > 0).all() | level.somebody, 1.0, 0.0)  # a hidden zero may be anywhere else
+    known = Bounds(least, np.full(grid.size, np.inf))
     alone = level.grid.values == 1
     found = protect(
         grid, level.primary, level.reasons, lambda _: known, k=k, width=level.width, hidden=level.hidden,

@@ -130,9 +130,27 @@ def with_empty(table: CellTable, under: int | None = None) -> CellTable:
     if under is not None:
         tops = table.codes[(table.persons > 0) & (table.persons < under) & _divided(table)]
     every = [_beneath(table.dimensions, top, kept) for top in tops for kept in patterns if kept[top != ALL].all()]
-    keys = np.concatenate([table.codes, *every])
+    listed = _not_listed(table, np.concatenate([table.codes[:0], *every]))
+    if under is not None:  # a margin of nobody that is shown would tell the zeros in it
+        listed = _not_listed(table, np.concatenate([listed, *_margins_over(table, listed, patterns)]))
+    return _with_nobody(table, listed)
+
+
+def _not_listed(table: CellTable, codes: Codes) -> Codes:
+    """The codes that are no cell of the table yet, each once."""
+    keys = np.concatenate([table.codes, codes])
     first, _ = group_codes(keys + 1, [len(dimension.labels) + 1 for dimension in table.dimensions])
-    return _with_nobody(table, keys[np.sort(first[first >= len(table.codes)])])
+    return keys[np.sort(first[first >= len(table.codes)])]
+
+
+def _margins_over(table: CellTable, codes: Codes, patterns: NDArray[np.bool_]) -> list[Codes]:
+    """Every margin of these patterns in which one of the cells lies."""
+    found = []
+    for depths in product(*(range(int(dimension.depth.max(initial=0)) + 1) for dimension in table.dimensions)):
+        above = _above(table.dimensions, codes, depths)
+        met = ((above != ALL)[:, None, :] == patterns[None]).all(axis=2).any(axis=1)
+        found.append(above[met])
+    return found
 
 
 def beneath_small(table: CellTable, under: int) -> Flags:
@@ -141,18 +159,18 @@ def beneath_small(table: CellTable, under: int) -> Flags:
     small = table.codes[(table.persons > 0) & (table.persons < under)]
     flags = np.zeros(len(table.codes), bool)
     for depths in product(*(range(int(dimension.depth.max(initial=0)) + 1) for dimension in table.dimensions)):
-        above = _above(table, depths)
+        above = _above(table.dimensions, table.codes, depths)
         keys = pack_keys(np.concatenate([above, small]) + 1, sizes)
         flags |= (above != table.codes).any(axis=1) & np.isin(keys[: len(above)], keys[len(above) :])
     return flags
 
 
-def _above(table: CellTable, depths: Sequence[int]) -> Codes:
+def _above(dimensions: Sequence[Dimension], codes: Codes, depths: Sequence[int]) -> Codes:
     """The cell at these depths in which each cell lies; depth 0 is all together."""
     columns = []
-    for at, (dimension, depth) in enumerate(zip(table.dimensions, depths, strict=True)):
+    for at, (dimension, depth) in enumerate(zip(dimensions, depths, strict=True)):
         node = dimension.at_depth(depth) if depth else np.full(len(dimension.labels), ALL, np.int32)
-        columns.append(np.append(node, np.int32(ALL))[table.codes[:, at]])  # the last answers for -1
+        columns.append(np.append(node, np.int32(ALL))[codes[:, at]])  # the last answers for -1
     return np.stack(columns, axis=1)
 
 

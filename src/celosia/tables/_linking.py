@@ -77,8 +77,8 @@ def grid_of(
     """The grid of tables about the same people, and the number in it of each cell of each table.
 
     `measure` is "persons", "rows" or a sum of the tables (rounded to whole numbers). Relations between persons are
-    sums wherever the counts say so, one by one: where hardly anybody stands in two parts a reader takes every margin
-    for a sum, and is right in these. Those of rows and sums always are. `additive=True` declares all of them sums,
+    sums where the counts say so and at least half of their kind are: where hardly anybody stands in two parts a reader
+    takes every margin for a sum, and is right in these. Those of rows and sums always are. `additive=True` declares all of them sums,
     for a table that shows rows or sums beside persons: fit for elimination, which reads no values.
 
     Hiding costs `1 + value + height × (1 + largest value)`, where the height of a cell is the number of sums
