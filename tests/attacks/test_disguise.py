@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import uuid
 from collections.abc import Callable
 
 import numpy as np
@@ -123,3 +124,31 @@ def test_no_finding_holds_a_value() -> None:
     values = hashed(runs())
     text = str(found(values))
     assert not any(value in text for value in [*values, *runs()])
+
+
+@pytest.mark.parametrize(
+    "dress",
+    [
+        lambda text: "0x" + hashlib.sha256(text.encode()).hexdigest(),
+        lambda text: "ID_" + hashlib.sha1(text.encode()).hexdigest(),
+        lambda text: "PAC" + hashlib.md5(text.encode()).hexdigest(),
+        lambda text: "{" + hashlib.md5(text.encode()).hexdigest().upper() + "} ",
+        lambda text: str(uuid.UUID(hashlib.md5(text.encode()).hexdigest())),
+        lambda text: base64.b32encode(hashlib.sha1(text.encode()).digest()).decode(),
+    ],
+)
+def test_what_stands_around_a_digest_hides_nothing(dress: Callable[[str], str]) -> None:
+    finding = found([dress(text) for text in runs()])
+    assert finding is not None
+    assert (finding.kind, finding.detail["space"]) == ("hashed_identifier", "run")
+
+
+def test_uuids_made_by_chance_are_no_digests() -> None:
+    generator = np.random.Generator(np.random.Philox(5))
+    assert not looks_hashed([str(uuid.UUID(bytes=generator.bytes(16), version=4)) for _ in range(100)])
+
+
+def test_many_digests_that_answer_nothing_are_left_early() -> None:
+    tried = sum(len(ordinals) for _, ordinals in _turns(SEED, 1_000_000, 40))
+    assert tried < 200_000
+    assert {space.name for space, _ in _turns(SEED, 1_000_000, 40)} == {space.name for space in SPACES}

@@ -105,6 +105,28 @@ def test_masked_cells_that_a_sister_file_shows_are_counted() -> None:
     assert found(back, "masked_cell_shown_earlier").keys() == {"comuna"}
 
 
+@pytest.mark.requirement("M34")
+@pytest.mark.parametrize("same_order", [True, False])
+def test_a_sister_file_is_joined_by_all_that_both_publish(same_order: bool) -> None:
+    rng = np.random.Generator(np.random.Philox(4))
+    rows = [[f"{c:05d}", str(a), f"D{d:03d}"] for c, a, d in rng.integers((0, 0, 0), (30, 30, 300), (1_500, 3)).tolist()]
+    masked = [["*", *row[1:]] if n % 4 == 0 else row for n, row in enumerate(rows)]
+    sister = rows if same_order else [rows[place] for place in rng.permutation(len(rows))]
+    names = ("comuna", "edad", "diag")
+    result = over_time(view(names, sister), view(names, masked), names[:2], seed=1, sensitive=["diag"])
+    shown = found(result, "masked_cell_shown_earlier")
+    assert set(shown) == {"comuna"}
+    assert shown["comuna"] == 375 if same_order else shown["comuna"] > 250
+
+
+def test_a_file_beside_other_people_shows_no_masked_cell() -> None:
+    rng = np.random.Generator(np.random.Philox(4))
+    names = ("comuna", "edad", "diag")
+    one, other = (rng.integers(0, 12, (1_500, 3)).astype(str).tolist() for _ in range(2))
+    masked = [["*", *row[1:]] if n % 4 == 0 else row for n, row in enumerate(one)]
+    assert over_time(view(names, other), view(names, masked), names[:2], seed=1).findings == ()
+
+
 def test_generalised_cells_that_the_other_release_shows_are_counted() -> None:
     rows = register(2_000, 1)
     bands = [[row[0], f"{int(row[1]) // 10 * 10} a {int(row[1]) // 10 * 10 + 9}", *row[2:]] for row in rows]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.attacks._view import View
+from celosia.attacks.disguise import check_digits
 from celosia.attacks.traces import traces
 from celosia.attacks.unmasking import derived_shown, near_numbers, recoding_betrayed, unmask
 
@@ -191,3 +192,49 @@ def test_any_small_file_can_be_attacked(rows: list[tuple[str, str]]) -> None:
         assert 0 < found.detail["cells"] <= found.detail["masked"]  # type: ignore[operator]
     traces(file)
     near_numbers(file)
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_the_beginning_of_a_masked_comuna_still_tells_the_region(every: int) -> None:
+    comuna = drawn(COMUNAS)
+    blurred = [code[:3] + "**" if place % every == 0 else code for place, code in enumerate(comuna)]
+    [found] = unmask(view(region=masked([code[:2] for code in comuna]), comuna=blurred))
+    assert found.variables == ("region", "comuna")
+    assert found.detail["cells"] == found.detail["masked"] == 60
+
+
+@pytest.mark.parametrize("written", ["{2:02d}/{1:02d}/{0}", "{0}-{1:02d}-{2:02d}", "{0}{1:02d}{2:02d}"])
+def test_a_birth_date_tells_a_masked_age_however_it_is_written(written: str) -> None:
+    years = RNG.integers(1930, 2020, size=ROWS).tolist()
+    born = [written.format(year, place % 12 + 1, place % 28 + 1) for place, year in enumerate(years)]
+    [found] = near_numbers(view(edad=masked([str(2024 - year) for year in years]), nacimiento=born))
+    assert (found.columns, found.cells) == (("edad", "nacimiento"), 60)
+
+
+def test_a_sequence_number_with_letters_before_it_is_one() -> None:
+    months = sorted(f"{month:02d}" for month in RNG.integers(1, 13, size=ROWS).tolist())
+    order = RNG.permutation(ROWS)
+    folio = [f"F-{70_000 + 2 * place}" for place in order]
+    cells = view(mes=masked([months[place] for place in order]), folio=folio)
+    assert "sequence_number" in {found.kind for found in traces(cells)}
+    [found] = unmask(cells)
+    assert (found.attack, found.variables) == ("sequence", ("mes", "folio"))
+
+
+@pytest.mark.parametrize(
+    ("space", "cells"),
+    [
+        ("run", [f"{body}-{digit}" for body, digit in zip(range(9_000_000, 9_000_600), check_digits(
+            np.arange(9_000_000, 9_000_600)), strict=True)]),
+        ("mail", [f"persona{place}@correo.cl" for place in range(ROWS)]),
+        ("name", [f"Rosa Núñez{chr(97 + place % 26)}{chr(97 + place // 26)}" for place in range(ROWS)]),
+    ],
+)  # fmt: skip
+def test_an_identifier_as_it_is_written_is_seen(space: str, cells: list[str]) -> None:
+    [found] = [one for one in traces(view(quien=cells, sexo=drawn(["F", "M"]))) if one.kind == "plain_identifier"]
+    assert (found.columns, found.cells, found.detail["space"]) == (("quien",), ROWS, space)
+
+
+def test_names_of_places_and_plain_numbers_are_no_identifiers() -> None:
+    cells = view(hospital=drawn(["Hospital San Juan", "Hospital Van Buren"]), numero=[str(10**8 + n) for n in range(ROWS)])
+    assert "plain_identifier" not in {one.kind for one in traces(cells)}

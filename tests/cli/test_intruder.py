@@ -210,3 +210,29 @@ def test_the_report_is_told_in_words(capsys: pytest.CaptureFixture[str], tmp_pat
     assert {"es": "Hay al menos un ataque que funciona", "en": "At least one attack works"}[language] in said
     assert str(sheet) in said
     assert main(["intruder", *words]) == 2  # a worksheet may hold results: it is not overwritten
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("--html", "v.pdf"), ("--pdf", "v.html"), ("--html", "v.txt"), ("--worksheet", "w.doc")]
+)
+def test_papers_of_another_kind_are_refused_before_any_attack(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
+) -> None:
+    monkeypatch.setattr("celosia.pipeline._intruder.attack", lambda *_: pytest.fail("the attacks were run"))
+    assert main(["intruder", str(write(tmp_path / "r.csv", coarse())), option, str(tmp_path / name)]) == 2
+    assert name in capsys.readouterr().err
+
+
+def test_results_of_the_test_with_a_person_are_refused_before_any_attack(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("celosia.pipeline._intruder.attack", lambda *_: pytest.fail("the attacks were run"))
+    (tmp_path / "claims.csv").write_text("x\n", "utf-8")
+    words = ["intruder", str(write(tmp_path / "r.csv", coarse())), "--worksheet", str(tmp_path / "claims.csv")]
+    assert main(words) == 2
+    assert (tmp_path / "claims.csv").read_text("utf-8") == "x\n"
+
+
+def test_the_help_shows_how_columns_are_paired(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["intruder", "--help"])
+    assert "--on PUBLICADA=EXTERNA" in capsys.readouterr().out

@@ -175,7 +175,11 @@ def _beginning(shown: Sequence[str]) -> str:
     if sign is not None:
         return sign[0]
     letters = re.match(r".*[^0-9a-fA-F]", common)
-    return letters[0] if letters and all(_HEX.fullmatch(value[letters.end() :]) for value in shown) else ""
+    if letters is None or not all(_HEX.fullmatch(value[letters.end() :]) for value in shown):
+        return ""
+    whole = {2 * hashlib.new(algorithm).digest_size for algorithm in _DIGESTS}  # letters may look like digits: PAC
+    ends = [end for end in range(letters.end(), len(common) + 1) if len(shown[0]) - end in whole]
+    return common[: ends[0] if ends else letters.end()]
 
 
 def _encoded(name: str, values: Sequence[str], rows: NDArray[np.integer]) -> Finding | None:

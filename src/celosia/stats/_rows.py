@@ -40,14 +40,15 @@ def stats_rows(found: Protected) -> pa.Table:
     return pa.table(columns)
 
 
-def history_of(found: Protected) -> dict[tuple[str, Key], int | float]:
-    """What was published, for the comparison with later runs: persons always, and the measures."""
+def history_of(found: Protected) -> dict[tuple[str, Key], int | float | None]:
+    """What is told, for the comparison with later runs: every measure of every cell, None where it is hidden."""
     version = found.version
     shown = _shown(found)
     keys = history_keys(version)
-    told: dict[tuple[str, Key], int | float] = {}
+    told: dict[tuple[str, Key], int | float | None] = {}
     for measure in version.table.measures:
         values = measured(version, measure, shown)
+        told |= {(measure.name, keys[i]): None for i in np.flatnonzero(found.hidden).tolist()}
         told |= {(measure.name, keys[i]): v for i in np.flatnonzero(shown).tolist() if (v := values[i]) is not None}
     return told
 

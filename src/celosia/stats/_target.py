@@ -2,8 +2,9 @@
 
 Knows tables of text and numbers, and three bookkeeping tables. Ignores how cells were protected: what reaches this
 module may be published. A failed run leaves everything as before; a run that publishes the same again changes no
-table and no history. History holds published values alone, each with the first and the last run that showed it,
-so that every earlier publication can be put together again (YAPÓ 4; releases over time).
+table and no history. History holds what the tables showed, hidden cells without a value, each with the first and the
+last run that did and with what the cell is, so that every earlier publication can be put together again whatever its
+tables are called now (YAPÓ 4; releases over time).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
     RUNS: (("run", "whole"), ("started", "text"), ("facts", "text")),
     HISTORY: (
         ("table_name", "text"), ("measure", "text"), ("cell", "text"), ("value", "number"),
-        ("since", "whole"), ("until", "whole"),
+        ("since", "whole"), ("until", "whole"), ("identity", "text"),
     ),
 }  # fmt: skip
 # Figures of a run that only its journal keeps: rows read are counts that nobody protected (with one row per person, the
@@ -48,9 +49,15 @@ class Published:
 
     measure: str
     labels: Labels
-    value: int | float
+    value: int | float | None  # None: a hidden cell
     since: int
     until: int | None
+    identity: str | None = None  # what the cell is, as text; None in lines of old
+    table: str = ""
+
+    def shown_in(self, run: int) -> bool:
+        """Whether a run told it."""
+        return self.since <= run and (self.until is None or run <= self.until)
 
 
 class StatsTarget:
@@ -102,21 +109,22 @@ class StatsTarget:
             if name not in self._ours:
                 raise TargetOccupied(table=name)
             self._remove(name)
+            self.record(name, {})
 
-    def record(self, name: str, published: Mapping[CellName, int | float]) -> None:
-        """Note what a table publishes in this run: what is no longer shown ends, what is new begins."""
+    def record(
+        self, name: str, published: Mapping[CellName, int | float | None], identities: Mapping[CellName, str] | None = None
+    ) -> None:  # fmt: skip
+        """Note what a table tells in this run: what is no longer so ends, what is new begins; None is hidden."""
+        texts = identities or {}
         open_ones = [one for one in self.history(name) if one.until is None]
-        current = {(one.measure, one.labels): one.value for one in open_ones}
-        begun = [(cell, value) for cell, value in published.items() if current.get(cell) != value]
-        ended = [one for one in open_ones if published.get((one.measure, one.labels)) != one.value]
-        lines = [(name, m, _cell_text(labels), float(v), self._run, None) for (m, labels), v in begun]
-        if ended:  # the open lines are written again as a whole: one statement, however many end
+        told = {(cell, value, texts.get(cell)) for cell, value in published.items()}
+        current = {_as_told(one) for one in open_ones}
+        begun = sorted(told - current, key=lambda one: (one[0][0], _cell_text(one[0][1])))
+        lines = [_line(name, Published(*cell, value, self._run, None, text), None) for cell, value, text in begun]
+        if current - told:  # the open lines are written again as a whole: one statement, however many end
             mark, place = self._store.mark, self._store.place(HISTORY)
             self._store.run(f"DELETE FROM {place} WHERE table_name = {mark} AND until IS NULL", [name])
-            gone = {(one.measure, one.labels) for one in ended}
-            lines += [
-                _line(name, one, self._run - 1 if (one.measure, one.labels) in gone else None) for one in open_ones
-            ]
+            lines += [_line(name, one, None if _as_told(one) in told else self._run - 1) for one in open_ones]
         self._insert(HISTORY, sorted(lines, key=lambda line: (line[4], *line[1:3])))
 
     def write_catalogue(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
@@ -160,21 +168,25 @@ class StatsTarget:
         rows = self._rows(RUNS, "run, started, facts", "ORDER BY run")
         return tuple({"run": int(n), "started": str(at), **_document(facts, RUNS)} for n, at, facts in rows)
 
-    def history(self, name: str) -> tuple[Published, ...]:
-        """Every value that a table ever published."""
-        where = f"WHERE table_name = {self._store.mark} ORDER BY since, measure, cell"
-        rows = self._rows(HISTORY, "measure, cell, value, since, until", where, [name])
+    def history(self, name: str | None = None) -> tuple[Published, ...]:
+        """Everything that a table ever told, or that all of them did, those of old names included."""
+        if HISTORY not in self._store.tables():
+            return ()
+        known = "identity" in {column for column, _ in self._store.columns(HISTORY)}
+        columns = f"measure, cell, value, since, until, {'identity' if known else 'NULL'}, table_name"
+        where, values = ("", []) if name is None else (f"WHERE table_name = {self._store.mark} ", [name])
+        rows = self._rows(HISTORY, columns, f"{where}ORDER BY table_name, since, measure, cell", values)
         return tuple(
-            Published(str(m), _cell_labels(cell), _number(v), int(since), None if until is None else int(until))
-            for m, cell, v, since, until in rows
-        )
+            Published(str(m), _cell_labels(cell), _number(v), int(since), None if until is None else int(until), who, str(at))
+            for m, cell, v, since, until, who, at in rows
+        )  # fmt: skip
 
     def releases(self, name: str) -> tuple[dict[CellName, int | float], ...]:
         """What each earlier run published of a table, oldest first; runs that changed nothing are told once."""
         history = self.history(name)
         begins = {p.since for p in history} | {p.until + 1 for p in history if p.until is not None}
         shown = [
-            {(p.measure, p.labels): p.value for p in history if p.since <= run and (p.until is None or run <= p.until)}
+            {(p.measure, p.labels): p.value for p in history if p.value is not None and p.shown_in(run)}
             for run in sorted(begins)
         ]
         return tuple(release for release in shown if release)
@@ -190,6 +202,9 @@ class StatsTarget:
         for name, shape in _SHAPES.items():
             if name not in there:
                 self._create(name, shape)
+            elif name == HISTORY and self._store.columns(name) == self._in_words(shape[:-1]):
+                column, kind = self._in_words(shape)[-1]  # a history of before cells were told by what they are
+                self._store.run(f"ALTER TABLE {self._store.place(name)} ADD COLUMN {quoted(column)} {kind}")
             elif self._store.columns(name) != self._in_words(shape):
                 raise StatsDamaged(table=name)
         self._ours = set(self.catalogue())
@@ -238,7 +253,12 @@ def _kind(kind: pa.DataType) -> str:
 
 
 def _line(name: str, one: Published, until: int | None) -> tuple[Any, ...]:
-    return name, one.measure, _cell_text(one.labels), float(one.value), one.since, until
+    value = None if one.value is None else float(one.value)
+    return name, one.measure, _cell_text(one.labels), value, one.since, until, one.identity
+
+
+def _as_told(one: Published) -> tuple[CellName, int | float | None, str | None]:
+    return (one.measure, one.labels), one.value, one.identity
 
 
 def _cell_text(labels: Labels) -> str:
@@ -267,5 +287,7 @@ def _decoded(text: str, table: str) -> Any:
         raise StatsDamaged(table=table) from None
 
 
-def _number(value: Any) -> int | float:
+def _number(value: Any) -> int | float | None:
+    if value is None:
+        return None
     return int(value) if float(value).is_integer() else float(value)

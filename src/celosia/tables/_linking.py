@@ -77,8 +77,8 @@ def grid_of(
     """The grid of tables about the same people, and the number in it of each cell of each table.
 
     `measure` is "persons", "rows" or a sum of the tables (rounded to whole numbers). Relations between persons are
-    sums where the counts say so and at least half of their kind are: where hardly anybody stands in two parts a reader
-    takes every margin for a sum, and is right in these. Those of rows and sums always are. `additive=True` declares all of them sums,
+    sums wherever the counts say so, one by one: where hardly anybody stands in two parts a reader takes every margin
+    for a sum, and is right in these. Those of rows and sums always are. `additive=True` declares all of them sums,
     for a table that shows rows or sums beside persons: fit for elimination, which reads no values.
 
     Hiding costs `1 + value + height × (1 + largest value)`, where the height of a cell is the number of sums
@@ -252,7 +252,7 @@ def _values(counted: Values, kinds: Sequence[tuple[_Relations, bool]], size: int
 
 
 def _grid(values: Values, offered: Flags, kinds: Sequence[_Relations], certain: bool) -> Grid:
-    additive = [np.full(len(kind.wholes), True) if certain else _taken_for_sums(values, kind) for kind in kinds]
+    additive = [certain | (values[kind.wholes] == _sums(values, kind)) for kind in kinds]
     sizes = [np.diff(kind.starts) for kind in kinds]
     none = [np.zeros(0, np.int64)]
     totals, parts = (np.concatenate(none + [getattr(kind, what) for kind in kinds]) for what in ("wholes", "parts"))
@@ -260,17 +260,6 @@ def _grid(values: Values, offered: Flags, kinds: Sequence[_Relations], certain: 
     sums = np.concatenate([np.zeros(0, bool), *additive])
     totals, starts, parts, sums = _distinct(totals, starts, parts, sums)
     return Grid(values, totals, starts, parts, sums, _cost(values, totals, starts, parts), offered)
-
-
-def _taken_for_sums(values: Values, kind: _Relations) -> Flags:
-    """The relations that are sums, of a kind where at least half are: a reader takes all of it for sums and is right.
-
-    Where fewer are, nothing tells him which, and the inequalities are all he knows. A whole of one part counts for
-    neither: it is its part however persons are spread.
-    """
-    sums = values[kind.wholes] == _sums(values, kind)
-    told = sums[np.diff(kind.starts) > 1]
-    return sums & (2 * int(told.sum()) >= len(told))
 
 
 def _distinct(totals: Cells, starts: Cells, parts: Cells, sums: Flags) -> tuple[Cells, Cells, Cells, Flags]:
