@@ -109,7 +109,9 @@ def test_masked_cells_that_a_sister_file_shows_are_counted() -> None:
 @pytest.mark.parametrize("same_order", [True, False])
 def test_a_sister_file_is_joined_by_all_that_both_publish(same_order: bool) -> None:
     rng = np.random.Generator(np.random.Philox(4))
-    rows = [[f"{c:05d}", str(a), f"D{d:03d}"] for c, a, d in rng.integers((0, 0, 0), (30, 30, 300), (1_500, 3)).tolist()]
+    rows = [
+        [f"{c:05d}", str(a), f"D{d:03d}"] for c, a, d in rng.integers((0, 0, 0), (30, 30, 300), (1_500, 3)).tolist()
+    ]
     masked = [["*", *row[1:]] if n % 4 == 0 else row for n, row in enumerate(rows)]
     sister = rows if same_order else [rows[place] for place in rng.permutation(len(rows))]
     names = ("comuna", "edad", "diag")

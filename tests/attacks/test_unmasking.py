@@ -236,5 +236,7 @@ def test_an_identifier_as_it_is_written_is_seen(space: str, cells: list[str]) ->
 
 
 def test_names_of_places_and_plain_numbers_are_no_identifiers() -> None:
-    cells = view(hospital=drawn(["Hospital San Juan", "Hospital Van Buren"]), numero=[str(10**8 + n) for n in range(ROWS)])
+    cells = view(
+        hospital=drawn(["Hospital San Juan", "Hospital Van Buren"]), numero=[str(10**8 + n) for n in range(ROWS)]
+    )
     assert "plain_identifier" not in {one.kind for one in traces(cells)}

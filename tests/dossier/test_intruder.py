@@ -95,7 +95,7 @@ def test_attacks_findings_and_kinds_go_together_in_the_catalogue(language: str) 
 @pytest.mark.parametrize("language", messages.LANGUAGES)
 def test_every_finding_and_reason_can_be_told_from_what_it_carries(language: str) -> None:
     detail = {"within": 1, "few": 3, "single": 2, "formats": 2, "encoding": "base64", "algorithm": "sha256",
-              "space": "run", "hits": 3, "guesses": 10, "size": 27_000_000}  # fmt: skip
+              "space": "run", "hits": 3, "guesses": 10, "size": 27_000_000, "groups": 2}  # fmt: skip
     with messages.speaking(language):
         for key in messages.section(language, "intruder"):
             if key.startswith("finding."):

@@ -40,7 +40,8 @@ def test_a_published_difference_of_one_person_is_found(tmp_path: Path) -> None:
     with contextlib.closing(duckdb.connect(home / "stats.duckdb")) as database:
         database.execute("UPDATE celosia_history SET until = 1")
         database.execute(
-            "INSERT INTO celosia_history SELECT table_name, measure, cell, value + 1, 2, NULL FROM celosia_history"
+            "INSERT INTO celosia_history SELECT table_name, measure, cell, value + 1, 2, NULL, identity"
+            " FROM celosia_history"
         )
         database.execute("INSERT INTO celosia_runs SELECT 2, started, facts FROM celosia_runs")
     found = attack_stats(home)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from celosia.errors import InternalFault
 from celosia.model.tables import Reason
 from celosia.tables import PRIMARY, PUBLISHED, SECONDARY, Bounds, Grid, audit, threshold_bounds
-from celosia.tables._system import system_of, whole_move
+from celosia.tables._cycles import cycles
+from celosia.tables._system import system_of, tightened, whole_move
 from tables.fillings import fillings, numbers_of, table, table_of_persons
 
 CEILING = 14
@@ -111,13 +112,38 @@ def test_a_cell_nobody_publishes_is_unknown_without_being_hidden() -> None:
 
 
 def test_time_that_runs_out_leaves_cells_unproven_and_counted_as_disclosed() -> None:
-    grid = table(np.full((6, 6), 3))
+    grid = table(np.full((3, 3, 3), 3))
     hidden = np.zeros(grid.size, np.bool_)
-    hidden[[number for at, number in numbers_of((6, 6)).items() if -1 not in at]] = True
+    hidden[[number for at, number in numbers_of((3, 3, 3)).items() if -1 not in at]] = True
     ticks = iter(range(1000))
     found = audit(grid, hidden, bounds_for(grid, hidden, 5), budget_seconds=0.5, clock=lambda: float(next(ticks)))
     assert not found.safe
     assert (found.disclosed & ~found.proven)[hidden].all()
+
+
+@given(st.data())
+def test_cycles_are_moves_that_keep_every_sum(data: st.DataObject) -> None:
+    shape = data.draw(st.sampled_from([(3,), (5,), (3, 3), (4, 5)]))
+    size = int(np.prod(shape))
+    inner = np.array(data.draw(st.lists(st.integers(1, 6), min_size=size, max_size=size))).reshape(shape)
+    grid = table(inner)
+    hidden = np.array(data.draw(st.lists(st.booleans(), min_size=grid.size, max_size=grid.size)))
+    system = tightened(system_of(grid, hidden, bounds_for(grid, hidden, 5)))
+    for cells, move in cycles(system, np.ones(system.size, np.bool_)):
+        assert len(set(cells.tolist())) == len(cells)
+        displaced = np.zeros(grid.size)
+        displaced[cells] = move
+        for whole, parts in grid.relations():
+            assert displaced[whole] == displaced[parts].sum()
+
+
+def test_a_square_of_hidden_cells_is_settled_without_solving(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = table(np.full((6, 6), 3))
+    hidden = np.zeros(grid.size, np.bool_)
+    hidden[[number for at, number in numbers_of((6, 6)).items() if -1 not in at]] = True
+    monkeypatch.setattr("celosia.tables._audit.best", None)
+    monkeypatch.setattr("celosia.tables._audit.shortest", None)
+    assert audit(grid, hidden, bounds_for(grid, hidden, 5)).safe
 
 
 def test_values_that_break_their_own_relation_stop_the_audit() -> None:

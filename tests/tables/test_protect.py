@@ -244,7 +244,7 @@ def test_the_same_table_gets_the_same_pattern(grid: Grid, k: int) -> None:
 
 
 def test_time_that_runs_out_is_told_and_never_taken_for_safety() -> None:
-    grid = table(np.random.default_rng(1).integers(1, 9, (8, 8)))
+    grid = table(np.random.default_rng(1).integers(1, 9, (4, 4, 4)))
     ticks = itertools.count()
     found = protected(grid, 5, budget_seconds=0.5, clock=lambda: float(next(ticks)))
     assert found.audit is not None

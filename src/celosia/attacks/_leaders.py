@@ -49,7 +49,7 @@ def _leaders_of(view: View, place: int, name: str) -> Iterator[Leader]:
 
 
 def _parts(labels: tuple[str, ...], shown: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Shorter readings of every label, where all of them are codes of one length or dates; nothing where it is masked."""
+    """Shorter readings of every label, where all are codes of one length or dates; nothing where masked."""
     if not shown:
         return
     if all(_DATE.fullmatch(label) for label in shown):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os.path import commonprefix
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +66,13 @@ def _tells(label: str) -> bool:
 def running_numbers(labels: Sequence[str]) -> list[int]:
     """The whole number of each label after the letters that all begin with (F-0001, F-0002); -1 where there is none."""
     telling = [label for label in labels if _tells(label)]
-    start = commonprefix(telling).rstrip("0123456789") if len(telling) > 1 else ""
+    start = shared_start(telling).rstrip("0123456789") if len(telling) > 1 else ""
     texts = [label.removeprefix(start) if _tells(label) else "" for label in labels]
     return [int(text) if text.isdecimal() and len(text) < 16 else -1 for text in texts]
+
+
+def shared_start(texts: Sequence[str]) -> str:
+    """What all the texts begin with."""
+    first, last = min(texts, default=""), max(texts, default="")
+    differ = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(differ, min(len(first), len(last)))]

@@ -14,7 +14,6 @@ import base64
 import binascii
 import hashlib
 import math
-import os.path
 import re
 import zlib
 from collections import Counter
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import poisson
 
+from celosia.attacks._view import shared_start
 from celosia.model.attacks import Finding
 
 Ordinals = NDArray[np.int64]
@@ -170,7 +170,7 @@ def undressed(values: Sequence[str]) -> list[str]:
 
 def _beginning(shown: Sequence[str]) -> str:
     """What stands before the digests: it ends with a sign, with 0x, or with the last letter that is no digit of one."""
-    common = os.path.commonprefix(list(shown)) if len(shown) >= _ENOUGH else ""
+    common = shared_start(shown) if len(shown) >= _ENOUGH else ""
     sign = re.match(r"0[xX]|.*[^0-9A-Za-z+/]", common)
     if sign is not None:
         return sign[0]
@@ -358,7 +358,11 @@ def _turns(seed: int, digests: int, patience: float = math.inf) -> Iterator[tupl
     strides = [(_coprime(generator, space.size), int(generator.integers(space.size))) for space in SPACES]
     tried = [0] * len(SPACES)
     while True:
-        open_spaces = [index for index, space in enumerate(SPACES) if tried[index] < min(space.size, patience * space.size / digests)]
+        open_spaces = [
+            index
+            for index, space in enumerate(SPACES)
+            if tried[index] < min(space.size, patience * space.size / digests)
+        ]
         if not open_spaces:
             return
         turn = max(open_spaces, key=lambda index: _chance(digests / SPACES[index].size, tried[index]))

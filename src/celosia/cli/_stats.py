@@ -76,10 +76,13 @@ def _show_run(done: StatsRun) -> None:
         say("cli.stats_run.read", rows=read, table=name)
     rows = [
         [one.table, *(messages.integer(n) for n in (one.k, one.rows, one.published, one.primary, one.secondary))]
-        for one in done.tables
+        for one in done.written
     ]
     header = _header("table", "k", "rows", "published", "primary", "secondary")
     print_table(messages.text("cli.stats_run.title"), header, rows, right=range(1, 6))
+    for one in done.tables:
+        if one.state != "written":
+            say(f"stats.state.{one.state}", table=one.table)
     told = done.facts()
     say(
         "cli.stats_run.done", rows=told["rows_written"], tables=told["tables"], published=told["cells_published"],

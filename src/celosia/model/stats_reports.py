@@ -34,6 +34,7 @@ class TableOutcome:
     secondary: int
     reasons: Mapping[str, int] = field(default_factory=lambda: _NONE)  # reason -> cells hidden for it
     merged: int = 0  # categories that went into the one of the others
+    state: str = "written"  # or kept as it was, or left_out: with earlier releases it would tell too much
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,18 @@ class StatsRun:
         """Cells written, hidden ones included."""
         return sum(one.rows for one in self.tables)
 
+    @property
+    def written(self) -> tuple[TableOutcome, ...]:
+        """The tables that were renewed."""
+        return tuple(one for one in self.tables if one.state == "written")
+
     def facts(self) -> dict[str, Any]:
         """The figures of the journal's line: counts and names, never a value (Y27)."""
         return {
             "kind": self.kind,
             "rows_read": dict(self.rows_read),
-            "tables": len(self.tables),
+            "tables": len(self.written),
+            "kept": len(self.tables) - len(self.written),
             "rows_written": sum(one.rows for one in self.tables),
             "cells_published": sum(one.published for one in self.tables),
             "suppressed_primary": sum(one.primary for one in self.tables),

@@ -1,8 +1,8 @@
 """An outsider who kept every release: which cells and which differences could be computed.
 
-Knows STATS alone: its tables, its catalogue and the history of what was published. For the readers of each k the
-tables of one origin that they may see are one publication per run, those declared apart (linked = false) included.
-What was learnt of a cell is named, never told.
+Knows STATS alone: its tables, its catalogue and the history of what was told. For the readers of each k everything of
+one origin that they could see is one publication per run, tables declared apart (linked = false), renamed or dropped
+since included. What was learnt of a cell is named, never told.
 Source: REQUIREMENTS Y22; `tables.over_time` plays the attack.
 """
 
@@ -15,25 +15,24 @@ from itertools import pairwise
 from pathlib import Path
 
 from celosia.errors import NeverRan
-from celosia.model.stats_reports import AttackFinding, CatalogueEntry, StatsAttack
+from celosia.model.stats_reports import AttackFinding, StatsAttack
 from celosia.stats._catalogue import catalogue_in
 from celosia.stats._project import Place, read_config
-from celosia.stats._protection import Key
-from celosia.stats._published import Holes, Sheet, holes_of, sheet_of
-from celosia.stats._target import Published, StatsTarget, open_target
-from celosia.tables.over_time import Learned, Publication, Relation, what_outsider_computes
+from celosia.stats._published import sheet_of
+from celosia.stats._releases import Line, Release, publications_of, releases_by_origin
+from celosia.stats._target import open_target
+from celosia.tables.over_time import Learned, Publication, what_outsider_computes
 
 Progress = Callable[[str, float], None] | None
-Name = tuple[str, Key]  # a table, and the categories of a cell as the history knows them
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The tables of one origin that the readers of one k may see."""
+    """The releases of one origin, for the readers of one k."""
 
     k: int
-    sheets: tuple[Sheet, ...]
-    histories: tuple[tuple[Published, ...], ...]  # of persons, one per sheet
+    runs: tuple[int, ...]
+    releases: tuple[Release, ...]
 
 
 def attack_stats(folder: Place, *, budget_seconds: float | None = None, report: Progress = None) -> StatsAttack:
@@ -45,13 +44,15 @@ def attack_stats(folder: Place, *, budget_seconds: float | None = None, report: 
         if not entries:
             raise NeverRan(path=str(home))
         runs = {int(run["run"]): str(run["started"]) for run in target.runs()}
-        groups = list(_groups(target, [entry for entry in entries if entry.method != "round"]))
+        groups = _groups(releases_by_origin(target.history()))
+        hiding = [entry for entry in entries if entry.method != "round"]
+        sheets = [sheet for entry in hiding if (sheet := sheet_of(entry, target.read(entry.table))) is not None]
     found: list[AttackFinding] = []
     for number, group in enumerate(groups):
         found += _learnt(group, runs, budget_seconds)
         if report:
             report("audit", (number + 1) / len(groups))
-    cells = [value for group in groups for sheet in group.sheets if sheet.entry.k == group.k for value in sheet.persons]
+    cells = [value for sheet in sheets for value in sheet.persons]
     compared, differing = _differences(groups)
     return StatsAttack(
         tuple(runs.values()), len(cells), sum(value is None for value in cells), compared, differing,
@@ -65,89 +66,47 @@ def _once(found: Sequence[AttackFinding]) -> list[AttackFinding]:
     return list(met.values())
 
 
-def _groups(target: StatsTarget, entries: Sequence[CatalogueEntry]) -> list[_Group]:
-    sheets = [sheet for entry in entries if (sheet := sheet_of(entry, target.read(entry.table))) is not None]
-    made = []
-    for origin, k in sorted({(sheet.entry.origin, sheet.entry.k) for sheet in sheets}):
-        chosen = tuple(sheet for sheet in sheets if sheet.entry.origin == origin and sheet.entry.k >= k)
-        made.append(_Group(k, chosen, tuple(_persons(target, sheet.entry) for sheet in chosen)))
-    return made
-
-
-def _persons(target: StatsTarget, entry: CatalogueEntry) -> tuple[Published, ...]:
-    name = next(one.column for one in entry.columns if one.rule == "persons")
-    return tuple(one for one in target.history(entry.table) if one.measure == name)
-
-
-def _runs_of(group: _Group) -> list[int]:
-    """The runs in which anything of a group changed, oldest first."""
-    begins = {one.since for history in group.histories for one in history}
-    ends = {one.until + 1 for history in group.histories for one in history if one.until is not None}
-    return sorted(begins | ends)
-
-
-def _shown(group: _Group, run: int) -> dict[Name, int]:
-    """What a run published."""
-    return {
-        (sheet.entry.table, one.labels): int(one.value)
-        for sheet, history in zip(group.sheets, group.histories, strict=True)
-        for one in history
-        if one.since <= run and (one.until is None or run <= one.until)
-    }
+def _groups(releases: Mapping[str, Mapping[int, Release]]) -> list[_Group]:
+    found: list[_Group] = []
+    for told in releases.values():
+        asked = {line.frame.k for release in told.values() for line in release if line.unit == "persons"}
+        found += [_Group(k, tuple(told), tuple(told.values())) for k in sorted(asked)]
+    return found
 
 
 def _learnt(group: _Group, runs: Mapping[int, str], budget_seconds: float | None) -> list[AttackFinding]:
-    holes = holes_of(group.sheets)
-    numbers: dict[Name, int] = {}
-    for sheet, place in zip(group.sheets, holes.numbers, strict=True):
-        numbers |= {(sheet.entry.table, key): int(at) for key, at in zip(_history_keys(sheet), place, strict=True)}
-    order = _runs_of(group)
-    publications = [_publication(group, holes, numbers, _shown(group, run)) for run in order]
+    publications = publications_of(group.releases, group.k)
     learned = what_outsider_computes(publications, group.k, budget_seconds=budget_seconds)
-    names: dict[object, Name] = {number: name for name, number in reversed(numbers.items())}
-    return [_finding(one, names, group, publications, [runs.get(run, str(run)) for run in order]) for one in learned]
-
-
-def _publication(group: _Group, holes: Holes, numbers: Mapping[Name, int], shown: Mapping[Name, int]) -> Publication:
-    """One run as the public has it; what it showed under names that are no longer used stands for itself."""
-    values: dict[Hashable, int | None] = dict.fromkeys(numbers.values())
-    for name, value in shown.items():
-        values[numbers.get(name, name)] = value
-    relations = [
-        Relation(whole, tuple(parts.tolist()), bool(holes.grid.additive[number]))
-        for number, (whole, parts) in enumerate(holes.grid.relations())
-    ]
-    hides_zeros = any(sheet.entry.zeros == "hide" for sheet in group.sheets)
-    return Publication(values, relations, least=0 if hides_zeros else 1)
-
-
-def _history_keys(sheet: Sheet) -> list[Key]:
-    names = sheet.entry.dimensions()
-    return [
-        tuple(None if word is None else sheet.word(name, word) for name, word in zip(names, key, strict=True))
-        for key in sheet.keys
-    ]
+    names: dict[Hashable, Line] = {
+        line.identity: line for release in group.releases for line in release if line.frame.k >= group.k
+    }
+    dates = [runs.get(run, str(run)) for run in group.runs]
+    return [_finding(one, names, publications, dates) for one in learned]
 
 
 def _finding(
-    learned: Learned, names: Mapping[object, Name], group: _Group, publications: Sequence[Publication],
-    runs: Sequence[str],
-) -> AttackFinding:  # fmt: skip
+    learned: Learned, names: Mapping[Hashable, Line], publications: Sequence[Publication], runs: Sequence[str]
+) -> AttackFinding:
     """A finding in names; a group of several cells is named by the categories of each."""
-    found = [names.get(key, key) for key in learned.keys]
-    cells = [name for name in found if isinstance(name, tuple)]
-    table = cells[0][0] if cells else ""
-    entry = next((sheet.entry for sheet in group.sheets if sheet.entry.table == table), None)
-    dimensions = () if entry is None else entry.dimensions()
-    cell = {
-        name: " + ".join(dict.fromkeys(str(key[at]) for _, key in cells if key[at] is not None))
-        for at, name in enumerate(dimensions)
-    }
+    cell: dict[str, dict[str, None]] = {}
+    for key in learned.keys:
+        for name, word in _words(key, names.get(key)):
+            cell.setdefault(name, {})[word] = None
+    table = next((names[key].table for key in learned.keys if key in names), "")
     compared = [learned.later] if learned.earlier is None else [learned.earlier, learned.later]
     return AttackFinding(
-        table, {name: word for name, word in cell.items() if word}, _kind(learned, publications),
+        table, {name: " + ".join(words) for name, words in cell.items()}, _kind(learned, publications),
         tuple(runs[at] for at in compared),
     )  # fmt: skip
+
+
+def _words(key: Hashable, line: Line | None) -> list[tuple[str, str]]:
+    """Dimension and category of a cell; one that no table had itself goes by its columns."""
+    if line is not None:
+        pairs = zip(line.frame.names, line.place, strict=True)
+        return [(name, coordinate[0][1]) for name, coordinate in pairs if coordinate is not None]
+    told = sorted(key) if isinstance(key, frozenset) else []
+    return [(", ".join(meaning.split("\x1f")[1:]), word) for meaning, word in told]
 
 
 def _kind(learned: Learned, publications: Sequence[Publication]) -> str:
@@ -162,10 +121,13 @@ def _differences(groups: Sequence[_Group]) -> tuple[int, int]:
     """Cells published in a run and in one after it, and those of them that differ by fewer than k persons."""
     compared = differing = 0
     for group in groups:
-        own = {sheet.entry.table for sheet in group.sheets if sheet.entry.k == group.k}
-        shown = [{n: v for n, v in _shown(group, run).items() if n[0] in own} for run in _runs_of(group)]
+        shown = [
+            {one.identity: int(one.value) for one in release
+             if one.unit == "persons" and one.frame.k == group.k and one.value is not None}
+            for release in group.releases
+        ]  # fmt: skip
         for before, after in pairwise(shown):
-            both = [(before[name], value) for name, value in after.items() if name in before]
+            both = [(before[cell], value) for cell, value in after.items() if cell in before]
             compared += len(both)
             differing += sum(0 < abs(new - old) < group.k for old, new in both)
     return compared, differing

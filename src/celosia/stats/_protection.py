@@ -51,6 +51,14 @@ DEFAULT_P = 10  # percent: the rule for sums and means that declare none (Y23 as
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier run told of the cells of a version, in any table of its origin."""
+
+    told: Mapping[tuple[str, Key], float]  # measure and cell, as the version calls them
+    k: int  # groups of fewer may not be seen in the difference; less than the version's where others read it
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """One STATS table to be: a table as one audience will see it."""
 
@@ -60,10 +68,11 @@ class Version:
     cells: CellTable
     others: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=lambda: _NONE)  # label, members
     suppressed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _NONE)  # nothing left to merge with
-    earlier: tuple[Mapping[tuple[str, Key], float], ...] = ()  # per earlier run: (measure, cell) -> published
+    earlier: tuple[Earlier, ...] = ()
     scale: Mapping[str, int] = field(default_factory=lambda: _NONE)  # units of a sum that make one
     meanings: Mapping[str, str] = field(default_factory=lambda: _NONE)  # dimension -> its name in all linked tables
     names: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NONE)  # … -> category -> its name there
+    origin: str = ""  # who is counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +127,8 @@ def _protect_level(
     versions: Sequence[Version], k: int, before: Sequence[Flags | None], budget_seconds: float | None
 ) -> list[Protected]:
     """One grid for all versions that a reader at this level may see."""
-    level = _level(versions, k, before)
-    given: dict[str, Any] = {"fixed": level.grid.values == 0, "budget_seconds": budget_seconds}
+    level, aside = _set_aside(_level(versions, k, before))
+    given: dict[str, Any] = {"fixed": (level.grid.values == 0) | level.known, "budget_seconds": budget_seconds}
     if any(shows_more(version.table) for version in versions) and not level.grid.additive.all():
         level = _hide_rows(level, k, given)
     found = _protect_persons(level, k, given)
@@ -129,10 +138,22 @@ def _protect_level(
         found = _protect_persons(level, k, given)
     _refuse_unfinished(found, versions, level.numbers, budget_seconds)
     level = replace(level, hidden=found.hidden & ~level.primary)
-    status, reason = _hide_sums(level, found.status, found.reason, budget_seconds)
+    marks = np.where(aside.primary, 1, np.where(aside.hidden, 2, found.status)).astype(np.int8)
+    reasons = np.where(aside.primary | aside.hidden, aside.reasons, found.reason)
+    status, reason = _hide_sums(level, marks, reasons, budget_seconds)
     return [
         Protected(version, status[place], reason[place]) for version, place in zip(versions, level.numbers, strict=True)
     ]
+
+
+def _set_aside(level: _Level) -> tuple[_Level, _Level]:
+    """The level as its readers have it, who know what was published before; and what of that is hidden all the same."""
+    over_time = np.fromiter((one is Reason.OVER_TIME for one in level.reasons), bool, level.grid.size)
+    known = level.known & ~(over_time & level.primary)
+    reasons = np.where(known & level.hidden & (level.reasons == None), Reason.LINKED, level.reasons)  # noqa: E711
+    aside = replace(level, primary=level.primary & known, hidden=level.hidden & known, reasons=reasons)
+    rest = replace(level, primary=level.primary & ~known, hidden=level.hidden & ~known, known=known)
+    return rest, aside
 
 
 def _refuse_unfinished(
@@ -182,10 +203,10 @@ def _small_rests(level: _Level, status: NDArray[np.int8], k: int) -> Flags:
     for version, place in zip(level.versions, level.numbers, strict=True):
         name = next((one.name for one in version.table.measures if one.kind == "persons"), None)
         keys = history_keys(version) if version.earlier and name else []
-        for run in version.earlier if name else ():
+        for one in version.earlier if name else ():
             before = np.full(level.grid.size, -1, np.int64)
-            before[place] = [int(run.get((str(name), key), -1)) for key in keys]
-            more |= _small_rests_since(level.grid, shown, before, k)
+            before[place] = [int(one.told.get((str(name), key), -1)) for key in keys]
+            more |= _small_rests_since(level.grid, shown, before, min(k, one.k))
     return more
 
 
@@ -216,6 +237,7 @@ class _Level:
     earlier: Values
     somebody: Flags  # cells that everybody knows not to be empty: who knows how this works knows where zeros are hidden
     width: int
+    known: Flags  # published before with the value of now: hiding it would protect nothing
 
 
 def _level(versions: Sequence[Version], k: int, before: Sequence[Flags | None]) -> _Level:
@@ -223,19 +245,20 @@ def _level(versions: Sequence[Version], k: int, before: Sequence[Flags | None]) 
     grid, numbers = grid_of(tables)
     primary, reasons = np.zeros(grid.size, bool), np.full(grid.size, None, object)
     hidden, earlier = np.zeros(grid.size, bool), np.full(grid.size, -1, np.int64)
-    somebody = np.zeros(grid.size, bool)
+    somebody, known = np.zeros(grid.size, bool), np.zeros(grid.size, bool)
     for version, flags_before, place in zip(versions, before, numbers, strict=True):
         close, published = _close_to_before(version, k)
         flags, why = _primary(version, k, close)
         new = flags & ~primary[place]
         reasons[place[new]], primary[place[new]] = why[new], True
         earlier[place[new]] = np.where([one is Reason.OVER_TIME for one in why[new]], published[new], -1)
+        known[place] |= _known_before(version, k)
         hidden[place] |= _hidden_as_a_whole(version) if version.k == k else False
         hidden[place] |= False if flags_before is None else flags_before
         if version.table.zeros == "show":
             somebody[place] |= (version.cells.persons > 0) & ~beneath_small(version.cells, k)
     width = max(version.table.width for version in versions)
-    return _Level(versions, tables, grid, numbers, primary, reasons, hidden & ~primary, earlier, somebody, width)
+    return _Level(versions, tables, grid, numbers, primary, reasons, hidden & ~primary, earlier, somebody, width, known)
 
 
 def _hide_rows(level: _Level, k: int, given: Mapping[str, Any]) -> _Level:
@@ -338,13 +361,23 @@ def _close_to_before(version: Version, k: int) -> tuple[Flags, Values]:
     now = {"persons": version.cells.persons, "rows": version.cells.rows}
     counts = [(one.name, one.kind) for one in version.table.measures if one.kind in now]
     for place, key in enumerate(history_keys(version)):
-        for run in version.earlier:
+        for one in version.earlier:
             for name, kind in counts:
-                told = run.get((name, key))
-                if told is not None and 0 < abs(int(now[kind][place]) - int(told)) < k:
+                told = one.told.get((name, key))
+                if told is not None and 0 < abs(int(now[kind][place]) - int(told)) < min(k, one.k):
                     flags[place] = True
                     before[place] = int(told) if kind == "persons" else before[place]
     return flags | _sums_close(version, k), before
+
+
+def _known_before(version: Version, k: int) -> Flags:
+    """Cells that the readers of this k were told before, with as many persons as there are now."""
+    flags = np.zeros(len(version.cells.persons), bool)
+    name = next((one.name for one in version.table.measures if one.kind == "persons"), None)
+    seen = [one.told for one in version.earlier if one.k >= k] if name else []
+    for place, key in enumerate(history_keys(version) if seen else ()):
+        flags[place] = any(told.get((str(name), key)) == version.cells.persons[place] for told in seen)
+    return flags & version.cells.offered
 
 
 def _sums_close(version: Version, k: int) -> Flags:
@@ -356,11 +389,11 @@ def _sums_close(version: Version, k: int) -> Flags:
             continue
         values = amounts(version, measure)
         for place, key in enumerate(history_keys(version)):
-            for run in version.earlier:
-                told = run.get((measure.name, key))
+            for one in version.earlier:
+                told = one.told.get((measure.name, key))
                 if told is not None and not np.isclose(told, values[place], rtol=1e-12, atol=0):
-                    before = int(run.get((persons, key), version.cells.persons[place]))
-                    flags[place] |= abs(int(version.cells.persons[place]) - before) < k
+                    before = int(one.told.get((persons, key), version.cells.persons[place]))
+                    flags[place] |= abs(int(version.cells.persons[place]) - before) < min(k, one.k)
     return flags
 
 

@@ -1,7 +1,8 @@
 """The run from PERSONAL to STATS: rules, counts, merges, earlier publications, protection, writing, scan, journal.
 
 Knows the order of the steps. One transaction: what fails at any step leaves STATS as it was, and the journal says so
-with counts and names of rules, never a value (YAPÓ 4, Y27). No count reaches STATS before it is protected (Y20).
+with counts and names of rules, never a value (YAPÓ 4, Y27). No count reaches STATS before it is protected (Y20), and
+none that would give somebody away together with earlier releases: then the tables of that origin stay as they are.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from celosia.errors import (
     RoundingBelowK,
     ScanRefuses,
     StatsTableUnknown,
+    TableUnprotectable,
     TitleTellsHidden,
 )
 from celosia.model.stats import StatsConfig, StatsTable, stats_name
@@ -33,6 +35,9 @@ from celosia.stats._addresses import address, refuse_same_place
 from celosia.stats._catalogue import differences, entry_of, link_of
 from celosia.stats._connections import PersonalSource, open_source
 from celosia.stats._cuts import MARK
+from celosia.stats._gate import counted_now, gives_away, lines_to_be
+from celosia.stats._identity import origin_of, owners_of, texts_of
+from celosia.stats._past import Past
 from celosia.stats._project import Place, journal_path, private, read_config, rounding_key
 from celosia.stats._protection import Protected, Version, protect_group
 from celosia.stats._rounding import rounded
@@ -118,32 +123,76 @@ def _walk(
             config.refuse_columns_without_rule(name, [column for column, _ in source.columns(personal)])
         read = {name: source.rows(personal) for name, personal in blocks.items()}
         versions = count_versions(source, config, tables, home, kind == "full", now, report)
-        versions = [replace(one, earlier=_earlier(target, one)) for one in versions]
+        past = Past(target.history())
+        versions = [replace(one, origin=origin_of(blocks[one.table.source])) for one in versions]
+        owners = owners_of(versions)
+        versions = [replace(one, earlier=past.of(one, owners)) for one in versions]
         found = _protected(versions, home, budget, report)
-        _refuse_telling_titles(found)
-        _write(source, target, config, found, now, kind, read, report)
-    return StatsRun(now.isoformat(timespec="seconds"), kind, read, tuple(_outcome(one) for one in found))
+        kept = _unwritable(versions, found, past, _declared(config), budget)
+        written = [one for one in found if one is not None and one.version.origin not in kept]
+        _refuse_telling_titles(written)
+        there = target.catalogue()
+        outcomes = tuple(
+            _kept(version, there) if one is None or version.origin in kept else _outcome(one)
+            for version, one in zip(versions, found, strict=True)
+        )
+        done = StatsRun(now.isoformat(timespec="seconds"), kind, read, outcomes)
+        _write(source, target, config, written, done, now, report)
+    return done
 
 
-def _earlier(target: StatsTarget, version: Version) -> tuple[Mapping[Any, float], ...]:
-    """What every earlier run published of a table; a rounded one is never compared."""
-    if version.table.method == "round":
-        return ()
-    return tuple(target.releases(stats_name(version.table.name, version.audience)))
+def _declared(config: StatsConfig) -> set[str]:
+    return {stats_name(table.name, who) for table in config.tables for who in table.audiences}
 
 
-def _protected(versions: Sequence[Version], home: Path, budget: float | None, report: Progress) -> list[Protected]:
-    """Every version protected with those it is linked to, in the order given."""
+def _unwritable(
+    versions: Sequence[Version], found: Sequence[Protected | None], past: Past, declared: set[str],
+    budget: float | None,
+) -> set[str]:  # fmt: skip
+    """The origins whose tables stay as they are: with what was published before, the new ones would tell too much."""
+    kept = {version.origin for version, one in zip(versions, found, strict=True) if one is None}
+    owners = owners_of(versions)
+    for origin in dict.fromkeys(version.origin for version in versions if version.origin not in kept):
+        mine = [one for one in found if one is not None and one.version.origin == origin]
+        names = {_name(one.version) for one in mine}
+        new = tuple(line for one in mine for line in lines_to_be(one, _name(one.version), owners))
+        beside = tuple(line for line in past.standing(origin) if line.table in declared - names)
+        if gives_away(past.releases(origin), (*beside, *new), counted_now(mine, owners), budget):
+            kept.add(origin)
+    return kept
+
+
+def _name(version: Version) -> str:
+    return stats_name(version.table.name, version.audience)
+
+
+def _kept(version: Version, there: Mapping[str, Any]) -> TableOutcome:
+    """A table that was not renewed: it stays as it was, or stays out if it was never there."""
+    name = _name(version)
+    return TableOutcome(name, version.audience, version.k, 0, 0, 0, 0, state="kept" if name in there else "left_out")
+
+
+def _protected(
+    versions: Sequence[Version], home: Path, budget: float | None, report: Progress
+) -> list[Protected | None]:  # fmt: skip
+    """Every version protected with those it is linked to, in the order given; None where what was published before
+    leaves no way to protect it."""
     groups: dict[str, list[int]] = {}
     for place, version in enumerate(versions):
         groups.setdefault(link_of(version.table), []).append(place)
-    done: dict[int, Protected] = {}
+    done: dict[int, Protected | None] = {}
     for number, places in enumerate(groups.values()):
         group = [versions[place] for place in places]
-        if group[0].table.method == "round":
-            found = [rounded(version, rounding_key(home)) for version in group]
-        else:
-            found = protect_group(group, budget_seconds=budget)
+        found: Sequence[Protected | None]
+        try:
+            if group[0].table.method == "round":
+                found = [rounded(version, rounding_key(home)) for version in group]
+            else:
+                found = protect_group(group, budget_seconds=budget)
+        except TableUnprotectable:
+            if not any(version.earlier for version in group):
+                raise
+            found = [None] * len(group)
         done |= dict(zip(places, found, strict=True))
         if report:
             report("protect", (number + 1) / len(groups))
@@ -159,20 +208,20 @@ def _refuse_telling_titles(found: Sequence[Protected]) -> None:
 
 
 def _write(
-    source: PersonalSource, target: StatsTarget, config: StatsConfig, found: Sequence[Protected], now: datetime,
-    kind: str, read: Mapping[str, int], report: Progress,
+    source: PersonalSource, target: StatsTarget, config: StatsConfig, found: Sequence[Protected], done: StatsRun,
+    now: datetime, report: Progress,
 ) -> None:  # fmt: skip
     """Everything in one transaction: tables, history, catalogue, the line of the run; then the scan decides."""
-    done = StatsRun(now.isoformat(timespec="seconds"), kind, read, tuple(_outcome(one) for one in found))
+    owners = owners_of([one.version for one in found])
     with target.transaction(now):
-        declared = {stats_name(table.name, who) for table in config.tables for who in table.audiences}
+        declared = _declared(config)
         entries = {name: held for name, held in target.catalogue().items() if name in declared}
         for name in set(target.catalogue()) - declared:
             target.drop(name)
         for number, one in enumerate(found):
-            name = stats_name(one.version.table.name, one.version.audience)
+            name = _name(one.version)
             target.write(name, stats_rows(one))
-            target.record(name, history_of(one))
+            target.record(name, history_of(one), texts_of(one.version, owners))
             entries[name] = entry_of(config, one.version, now).as_dict()
             if report:
                 report("write", (number + 1) / len(found))

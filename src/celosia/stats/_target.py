@@ -112,8 +112,11 @@ class StatsTarget:
             self.record(name, {})
 
     def record(
-        self, name: str, published: Mapping[CellName, int | float | None], identities: Mapping[CellName, str] | None = None
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        published: Mapping[CellName, int | float | None],
+        identities: Mapping[CellName, str] | None = None,
+    ) -> None:
         """Note what a table tells in this run: what is no longer so ends, what is new begins; None is hidden."""
         texts = identities or {}
         open_ones = [one for one in self.history(name) if one.until is None]
@@ -177,9 +180,11 @@ class StatsTarget:
         where, values = ("", []) if name is None else (f"WHERE table_name = {self._store.mark} ", [name])
         rows = self._rows(HISTORY, columns, f"{where}ORDER BY table_name, since, measure, cell", values)
         return tuple(
-            Published(str(m), _cell_labels(cell), _number(v), int(since), None if until is None else int(until), who, str(at))
-            for m, cell, v, since, until, who, at in rows
-        )  # fmt: skip
+            Published(
+                str(m), _cell_labels(cell), _number(v), int(since), end if end is None else int(end), who, str(at)
+            )
+            for m, cell, v, since, end, who, at in rows
+        )
 
     def releases(self, name: str) -> tuple[dict[CellName, int | float], ...]:
         """What each earlier run published of a table, oldest first; runs that changed nothing are told once."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables._bounds import Bounds, Reals
+from celosia.tables._cycles import cycles
 from celosia.tables._grid import Cells, Flags, Grid
 from celosia.tables._system import (
     FAR,
@@ -99,6 +100,8 @@ def audit(
     attacker = _Attacker(system, asked[system.cells], needed, whole, exact, first_only, deadline, clock, report)
     attacker.near_only = near_only
     attacker.take(hints)
+    if whole:
+        attacker.take(cycles(system, attacker.open))
     attacker.attack()
     return _result(grid, attacker)
 
@@ -147,12 +150,19 @@ class _Attacker:
 
     def take(self, hints: Sequence[Hint]) -> None:
         """Learn from fillings found elsewhere, after checking them here."""
-        for cells, move in hints:
-            columns = np.minimum(np.searchsorted(self.system.cells, cells), max(self.system.size - 1, 0))
-            if self.system.size and np.array_equal(self.system.cells[columns], cells):
-                part = self.system.part(columns)
-                if self.whole and part.allows(move):
-                    self._learn(part, columns, move)
+        if not self.whole or not self.system.size:
+            return
+        known = [(np.searchsorted(self.system.cells, cells), cells, move) for cells, move in hints]
+        here = [(columns, move) for columns, cells, move in known if self._are_here(columns, cells)]
+        forth, back = self.system.allow([columns for columns, _ in here], [move for _, move in here])
+        for (columns, move), there, again in zip(here, forth, back, strict=True):
+            if there:
+                self._widen(columns, move)
+                if again:
+                    self._widen(columns, -move)
+
+    def _are_here(self, columns: Cells, cells: Cells) -> bool:
+        return bool((columns < self.system.size).all()) and np.array_equal(self.system.cells[columns], cells)
 
     def attack(self) -> None:
         """Settle every open cell, those with least room first, component by component."""

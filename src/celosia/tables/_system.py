@@ -9,6 +9,7 @@ Sources: Fischetti and Salazar 2000 (the attacker's problem); Savelsbergh 1994 (
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -87,6 +88,24 @@ class System:
             return False
         rows = self.matrix @ whole
         return bool((rows >= self.row_low).all() and (rows <= self.row_high).all())
+
+    def allow(self, columns: Sequence[Cells], moves: Sequence[Reals]) -> tuple[Flags, Flags]:
+        """Of many displacements, given by the columns that move: whether each is allowed, and its reverse."""
+        number = np.repeat(np.arange(len(columns)), [len(some) for some in columns])
+        where = np.concatenate([np.zeros(0, np.int64), *columns])
+        step = np.concatenate([np.zeros(0), *moves]).astype(np.int64)
+        together = sparse.csc_array((step, (where, number)), shape=(self.size, len(columns)))
+        rows = sparse.csc_array(self.matrix.astype(np.int64) @ together)
+        of = np.repeat(np.arange(len(columns)), np.diff(rows.indptr))
+        found = []
+        for sign in (1, -1):
+            outside = (sign * step < self.low[where]) | (sign * step > self.high[where])
+            broken = (sign * rows.data < self.row_low[rows.indices]) | (sign * rows.data > self.row_high[rows.indices])
+            fine = np.ones(len(columns), np.bool_)
+            fine[number[outside]] = False
+            fine[of[broken]] = False
+            found.append(fine)
+        return found[0], found[1]
 
 
 def system_of(grid: Grid, unknown: Flags, bounds: Bounds) -> System:

@@ -178,19 +178,30 @@ def _changed_cells(known: Sequence[Mapping[Key, Interval]], earlier: int, later:
 def _changed_rests(
     publications: Sequence[Publication], known: Sequence[Mapping[Key, Interval]], earlier: int, later: int, k: int
 ) -> Iterator[Learned]:
-    """Sums of cells hidden in one of the two publications: a known whole less its known parts."""
+    """Sums of cells hidden in one of the two publications: a known whole less its known parts, or known parts added.
+
+    What one publication tells by subtraction the other may tell by addition, so the parts open in the one, those open
+    in the other and both together are looked at.
+    """
     shared = set(publications[earlier].relations)
     for relation in publications[later].relations:
         if relation.additive and relation in shared:
-            rest = tuple(part for part in relation.parts if not all(_exact(known[at][part]) for at in (earlier, later)))
-            if len(rest) > 1 and all(_exact(known[at][relation.whole]) for at in (earlier, later)):
-                before, after = (_rest(known[at], relation, rest) for at in (earlier, later))
-                yield from _small_change(rest, earlier, later, (before, before), (after, after), k)
+            unknown = [frozenset(p for p in relation.parts if not _exact(known[at][p])) for at in (earlier, later)]
+            for rest in dict.fromkeys((*unknown, unknown[0] | unknown[1])):
+                before, after = (_sum_known(known[at], relation, rest) for at in (earlier, later))
+                if len(rest) > 1 and before is not None and after is not None:
+                    keys = tuple(part for part in relation.parts if part in rest)
+                    yield from _small_change(keys, earlier, later, (before, before), (after, after), k)
 
 
-def _rest(known: Mapping[Key, Interval], relation: Relation, rest: Sequence[Key]) -> float:
-    aside = set(rest)
-    return known[relation.whole][0] - sum(known[part][0] for part in relation.parts if part not in aside)
+def _sum_known(known: Mapping[Key, Interval], relation: Relation, rest: frozenset[Key]) -> float | None:
+    """The sum of some parts where it follows, from themselves or from the whole and the others."""
+    if all(_exact(known[part]) for part in rest):
+        return sum(known[part][0] for part in rest)
+    others = [part for part in relation.parts if part not in rest]
+    if not all(_exact(known[cell]) for cell in (relation.whole, *others)):
+        return None
+    return known[relation.whole][0] - sum(known[part][0] for part in others)
 
 
 def _exact(interval: Interval) -> bool:

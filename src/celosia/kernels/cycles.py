@@ -1,0 +1,128 @@
+"""Short cycles through the hidden cells of a table: moving along one changes cells and no total.
+
+Arrays in, arrays out. Where every cell lies in at most two sums the cells are the edges of a graph whose nodes are the
+sums, and a filling that differs from the true one by 1 in a cell is a cycle through its edge. A breadth-first search
+finds the shortest. A cell in one sum only ends at the ground, which takes and gives anything. Nothing found here is
+trusted: the caller checks each move in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from celosia.kernels._jit import compiled
+
+
+@compiled
+def find_cycles(
+    row_starts: Any, row_columns: Any, ends: Any, signs: Any, up: Any, down: Any, wanted: Any
+) -> tuple[Any, Any, Any]:
+    """For each wanted column a cycle that moves it by one, as starts, columns and moves; a column met needs none more.
+
+    `ends` (columns, 2) are the rows of a column, `signs` its coefficients there. The last row is the ground, the second
+    end of columns in a single sum. `up` and `down` say whether a column may move by +1 and -1. A column whose first end
+    is -1 never moves.
+    """
+    rows = len(row_starts) - 1  # the ground is among them
+    came_by = np.full(2 * rows, -1, np.int64)  # per row and sign of what it lacks: the column that brought us here
+    came_from = np.full(2 * rows, -1, np.int64)
+    queue = np.empty(2 * rows, np.int64)
+    settled = np.zeros(len(wanted), np.bool_)
+    starts = [0]
+    columns = [0 for _ in range(0)]
+    moves = [0 for _ in range(0)]
+    for target in np.flatnonzero(wanted):
+        if settled[target] or ends[target, 0] < 0:
+            continue
+        for direction in (1, -1):
+            if (direction > 0 and not up[target]) or (direction < 0 and not down[target]):
+                continue
+            goal = _state(ends[target, 0], -signs[target, 0] * direction, rows)
+            first = _state(ends[target, 1], signs[target, 1] * direction, rows)
+            reached = _search(
+                first, goal, target, row_starts, row_columns, ends, signs, up, down, came_by, came_from, queue, rows
+            )
+            if reached:
+                columns.append(target)
+                moves.append(direction)
+                settled[target] = True
+                state = goal
+                while state != first and not (state == first + 1 and first == 2 * rows - 2):
+                    column = came_by[state]
+                    columns.append(column)
+                    moves.append(_move(came_from[state], column, ends, signs, rows))
+                    settled[column] = True
+                    state = came_from[state]
+                starts.append(len(columns))
+                break
+    return np.array(starts), np.array(columns), np.array(moves)
+
+
+@compiled
+def _state(row: int, lack: int, rows: int) -> int:
+    """A row that has one too many or one too few; at the ground it is the first of two that stand for either."""
+    if row == rows - 1:
+        return 2 * row
+    return 2 * row + (1 if lack > 0 else 0)
+
+
+@compiled
+def _move(state: int, column: int, ends: Any, signs: Any, rows: int) -> int:
+    """How a column moves to put right the row of a state."""
+    row = state // 2
+    if row == rows - 1:  # the ground asks for nothing: either move will do
+        return -1 if state % 2 == 0 else 1
+    excess = 1 if state % 2 == 1 else -1
+    side = 0 if ends[column, 0] == row else 1
+    return -excess * signs[column, side]
+
+
+@compiled
+def _search(
+    first: int,
+    goal: int,
+    target: int,
+    row_starts: Any,
+    row_columns: Any,
+    ends: Any,
+    signs: Any,
+    up: Any,
+    down: Any,
+    came_by: Any,
+    came_from: Any,
+    queue: Any,
+    rows: int,
+) -> bool:
+    """Breadth first from one end of the target to the other; what was touched is wiped before the next search."""
+    came_by[:] = -1
+    queue[0], head, tail = first, 0, 1
+    came_by[first] = target
+    if first == 2 * rows - 2:
+        came_by[first + 1], queue[1], tail = target, first + 1, 2
+    while head < tail:
+        state = queue[head]
+        head += 1
+        if state == goal:
+            return True
+        row = state // 2
+        for place in range(row_starts[row], row_starts[row + 1]):
+            column = row_columns[place]
+            if column == target:
+                continue
+            move = _move(state, column, ends, signs, rows)
+            if (move > 0 and not up[column]) or (move < 0 and not down[column]):
+                continue
+            side = 1 if ends[column, 0] == row else 0
+            after = _state(ends[column, side], signs[column, side] * move, rows)
+            if came_by[after] < 0:
+                came_by[after] = column
+                came_from[after] = state
+                queue[tail] = after
+                tail += 1
+                if after == 2 * rows - 2:
+                    came_by[after + 1], came_from[after + 1] = column, state
+                    queue[tail] = after + 1
+                    tail += 1
+    return False
