@@ -9,8 +9,19 @@ from pathlib import Path
 import duckdb
 import pytest
 from tests.stats.small_stats import (
-    HEAD, LATER, NOW, PERSONS, category, everything, people, project, read, shown, table, write_personal,
-)  # fmt: skip
+    HEAD,
+    LATER,
+    NOW,
+    PERSONS,
+    category,
+    everything,
+    people,
+    project,
+    read,
+    shown,
+    table,
+    write_personal,
+)
 
 from celosia.stats import attack_stats, run_stats
 

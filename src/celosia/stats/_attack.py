@@ -77,9 +77,9 @@ def _groups(releases: Mapping[str, Mapping[int, Release]]) -> list[_Group]:
 def _learnt(group: _Group, runs: Mapping[int, str], budget_seconds: float | None) -> list[AttackFinding]:
     publications = publications_of(group.releases, group.k)
     learned = what_outsider_computes(publications, group.k, budget_seconds=budget_seconds)
-    names: dict[Hashable, Line] = {
-        line.identity: line for release in group.releases for line in release if line.frame.k >= group.k
-    }
+    cells = dict.fromkeys(cell for one in learned for cell in one.keys)
+    lines = [line for release in reversed(group.releases) for line in release if line.frame.k >= group.k]
+    names = {cell: line for cell in cells if (line := _home(cell, lines)) is not None}
     dates = [runs.get(run, str(run)) for run in group.runs]
     return [_finding(one, names, publications, dates) for one in learned]
 
@@ -100,13 +100,19 @@ def _finding(
     )  # fmt: skip
 
 
-def _words(key: Hashable, line: Line | None) -> list[tuple[str, str]]:
-    """Dimension and category of a cell; one that no table had itself goes by its columns."""
-    if line is not None:
-        pairs = zip(line.frame.names, line.place, strict=True)
-        return [(name, coordinate[0][1]) for name, coordinate in pairs if coordinate is not None]
-    told = sorted(key) if isinstance(key, frozenset) else []
-    return [(", ".join(meaning.split("\x1f")[1:]), word) for meaning, word in told]
+def _home(cell: Hashable, lines: Sequence[Line]) -> Line | None:
+    """The line that tells the cell, or else one that lies in it: a table may tell a total that it does not show."""
+    own = next((line for line in lines if line.identity == cell), None)
+    inside = (line for line in lines if isinstance(cell, frozenset) and cell <= line.identity)
+    return own or next(inside, None)
+
+
+def _words(cell: Hashable, line: Line | None) -> list[tuple[str, str]]:
+    """Dimension and category of a cell."""
+    if line is None or not isinstance(cell, frozenset):
+        return []
+    pairs = zip(line.frame.names, line.place, strict=True)
+    return [(name, pair[1]) for name, path in pairs for pair in path or () if pair in cell]
 
 
 def _kind(learned: Learned, publications: Sequence[Publication]) -> str:
