@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -263,14 +264,13 @@ def test_what_totals_tell_of_hidden_cells_together_does_not_change_by_fewer_than
 
 @pytest.mark.requirement("Y21", "Y28")
 def test_time_that_runs_out_publishes_nothing_and_says_what_to_do(tmp_path: Path) -> None:
-    counts = {("A", "N"): 3, ("A", "S"): 9, ("B", "N"): 12, ("B", "S"): 11, ("C", "N"): 8, ("C", "S"): 14}
-    rows = people(counts, ["sector", "region"])
-    home = project(tmp_path, rows, table("t", SECTOR, REGION, PERSONS))
+    three, names = table("t", SECTOR, REGION, category("sex", ["F", "M"]), PERSONS), ["sector", "region", "sex"]
+    sizes = [3, 9, 12, 11, 8, 14, 7, 4, 16, 10, 2, 13]  # three ways: what is safe cannot be seen without solving
+    counts = dict(zip(product("ABC", "NS", "FM"), sizes, strict=True))
+    home = project(tmp_path, people(counts, names), three)
     run_stats(home, now=NOW)
     before = everything(home)
-    write_personal(
-        tmp_path, people({key: count + 40 * (count > 3) for key, count in counts.items()}, ["sector", "region"])
-    )
+    write_personal(tmp_path, people({key: count + 40 * (count > 4) for key, count in counts.items()}, names))
     with pytest.raises(AuditUnfinished) as stopped:
         run_stats(home, budget_seconds=0, now=LATER)
     assert stopped.value.exit_code == 1

@@ -72,6 +72,7 @@ def _computed(
     """Whether a hidden cell follows from new and old values that follows neither from the new ones nor the old ones."""
     same = [_only(old, _unchanged(old, counted)) for old in before]
     joined = [_together([new, *reversed(same)])] + ([_together([new, one]) for one in same] if len(same) > 1 else [])
+    joined += [_together([old, new]) for old in before]  # what was hidden then, taken to have been as it is now
     told = set[Hashable]().union(*(_small(one, k, budget_seconds) for one in joined))
     if not told:
         return False

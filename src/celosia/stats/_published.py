@@ -117,9 +117,10 @@ def holes_of(sheets: Sequence[Sheet]) -> Holes:
     tables = [_cell_table(sheet, known) for sheet in sheets]
     grid, places = grid_of(tables, additive=True)
     numbers, hidden = _own(sheets, places, known, grid.size)
+    least = 0 if any(sheet.entry.zeros == "hide" for sheet in sheets) else 1
     for trusting in (True, False):  # what agrees by chance may contradict the rest, and every reader sees that
         grid = replace(grid, additive=_adding(grid, hidden, sheets, tables, places, trusting))
-        filled = _filling(grid, hidden)
+        filled = _filling(grid, hidden, least)
         if filled is not None:
             return Holes(replace(grid, values=filled), hidden, numbers, True)
     return Holes(grid, hidden, numbers, False)
@@ -222,15 +223,15 @@ def _all_agree(grid: Grid, hidden: Flags, relations: Sequence[int]) -> bool:
     return seen
 
 
-def _filling(grid: Grid, hidden: Flags) -> Values | None:
-    """Whole numbers for the unknown cells that fit all relations; None where none were found."""
+def _filling(grid: Grid, hidden: Flags, least: int) -> Values | None:
+    """Whole numbers for the unknown cells, hidden ones from `least` up, that fit all relations; None if none fit."""
     unknown = np.flatnonzero(hidden | ~grid.offered)
     if not len(unknown):
         return grid.values
     column = np.full(grid.size, -1, np.int64)
     column[unknown] = np.arange(len(unknown))
     lines, low, high = _system(grid, column)
-    box = Box(np.where(hidden[unknown], 1.0, 0.0), np.full(len(unknown), np.inf))
+    box = Box(np.where(hidden[unknown], float(least), 0.0), np.full(len(unknown), np.inf))
     constraints = [LinearConstraint(lines, low, high)] if lines.shape[0] else []
     found = milp(
         np.zeros(len(unknown)), integrality=np.ones(len(unknown)), bounds=box, constraints=constraints,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Published:
     since: int
     until: int | None
     identity: str | None = None  # what the cell is, as text; None in lines of old
-    table: str = ""
+    table: str = field(default="", compare=False)
 
     def shown_in(self, run: int) -> bool:
         """Whether a run told it."""
