@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from celosia.errors import (
     CelosiaError,
     ColumnWithoutRule,
     RoundingBelowK,
+    ScanRefuses,
     StatsTableUnknown,
     TargetIsSource,
     TitleTellsHidden,
@@ -181,6 +183,23 @@ def test_a_percentage_is_made_from_published_cells_only(tmp_path: Path) -> None:
     for row in rows.values():
         both = row["persons"] is not None and rows[None]["persons"] is not None
         assert row["share"] == (pytest.approx(100 * row["persons"] / 40) if both else None)
+
+
+def test_neither_may_the_title_of_them_all(tmp_path: Path) -> None:
+    home = project(tmp_path, sectors(A=12, B=3), table("t", SECTOR, PERSONS, **NONE))
+    file = home / "stats.toml"
+    told = re.sub(r'^title = ".*"$', 'title = "Somos 3"', file.read_text("utf-8"), count=1, flags=re.MULTILINE)
+    file.write_text(told, "utf-8")
+    with pytest.raises(TitleTellsHidden):
+        run_stats(home, now=NOW)
+
+
+def test_a_declared_category_that_never_occurs_is_scanned_too(tmp_path: Path) -> None:
+    home = project(tmp_path, sectors(A=12, B=13), table("t", SECTOR, PERSONS, **NONE))
+    file = home / "stats.toml"
+    file.write_text(file.read_text("utf-8").replace("'B'", "'B', 'CI 4.123.456'", 1), "utf-8")
+    with pytest.raises(ScanRefuses):
+        run_stats(home, now=NOW)
 
 
 @pytest.mark.requirement("Y20")

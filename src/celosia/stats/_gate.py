@@ -16,6 +16,10 @@ from celosia.stats._protection import Protected
 from celosia.stats._releases import Line, Release, publications_of
 from celosia.tables.over_time import Learned, Publication, Relation, what_outsider_computes
 
+LATEST = (
+    12  # releases that the gate looks at together, or a nightly run would take longer every night; `attack` sees all
+)
+
 
 def lines_to_be(found: Protected, name: str, owners: Owners) -> list[Line]:
     """The persons of a protected table as its readers will have them."""
@@ -39,24 +43,26 @@ def counted_now(found: Sequence[Protected], owners: Owners) -> dict[Hashable, in
     }
 
 
-def gives_away(
-    earlier: Sequence[Release], new: Release, counted: Mapping[Hashable, int], budget_seconds: float | None = None
-) -> bool:
-    """Whether the readers of some k would learn of 1 to k-1 persons what they could not know before."""
+def gives_away(earlier: Sequence[Release], new: Release, counted: Mapping[Hashable, int]) -> bool:
+    """Whether the readers of some k would learn of 1 to k-1 persons what they could not know before.
+
+    There is no time limit: what time did not allow to settle would count as unknown, and that is not safe.
+    """
+    earlier = earlier[-LATEST:]
     for k in sorted({line.frame.k for release in (*earlier, new) for line in release}):
         told = publications_of([*earlier, new], k)
         before = [one for one in told[:-1] if one.values]
         if not before or not told[-1].values or before[-1].values == told[-1].values:
             continue  # nothing was told before, or nothing new is told
-        if _changes(before, told[-1], k, budget_seconds) or _computed(before, told[-1], counted, k, budget_seconds):
+        if _changes(before, told[-1], k) or _computed(before, told[-1], counted, k):
             return True
     return False
 
 
-def _changes(before: Sequence[Publication], new: Publication, k: int, budget_seconds: float | None) -> bool:
+def _changes(before: Sequence[Publication], new: Publication, k: int) -> bool:
     """Whether a small change since an earlier release is seen that no other release had shown."""
     last = len(before)
-    learned = what_outsider_computes([*before, new], k, budget_seconds=budget_seconds)
+    learned = what_outsider_computes([*before, new], k)
     known = {_without_later(one) for one in learned if one.later != last}
     return any(one.later == last and one.earlier is not None and _without_later(one) not in known for one in learned)
 
@@ -65,19 +71,16 @@ def _without_later(one: Learned) -> Hashable:
     return one.keys, one.earlier, one.low, one.high
 
 
-def _computed(
-    before: Sequence[Publication], new: Publication, counted: Mapping[Hashable, int], k: int,
-    budget_seconds: float | None,
-) -> bool:  # fmt: skip
+def _computed(before: Sequence[Publication], new: Publication, counted: Mapping[Hashable, int], k: int) -> bool:
     """Whether a hidden cell follows from new and old values that follows neither from the new ones nor the old ones."""
     same = [_only(old, _unchanged(old, counted)) for old in before]
     joined = [_together([new, *reversed(same)])] + ([_together([new, one]) for one in same] if len(same) > 1 else [])
     joined += [_together([old, new]) for old in before]  # what was hidden then, taken to have been as it is now
-    told = set[Hashable]().union(*(_small(one, k, budget_seconds) for one in joined))
+    told = set[Hashable]().union(*(_small(one, k) for one in joined))
     if not told:
         return False
     alone = [new, *before, _together(before[::-1])]
-    return bool(told.difference(*(_small(one, k, budget_seconds) for one in alone)))
+    return bool(told.difference(*(_small(one, k) for one in alone)))
 
 
 def _unchanged(old: Publication, counted: Mapping[Hashable, int]) -> dict[Hashable, int | None]:
@@ -102,5 +105,5 @@ def _together(publications: Sequence[Publication]) -> Publication:
     return Publication(values, tuple(relations), least=min(one.least for one in publications))
 
 
-def _small(one: Publication, k: int, budget_seconds: float | None) -> set[Hashable]:
-    return {found.keys for found in what_outsider_computes([one], k, budget_seconds=budget_seconds)}
+def _small(one: Publication, k: int) -> set[Hashable]:
+    return {found.keys for found in what_outsider_computes([one], k)}

@@ -128,9 +128,9 @@ def _walk(
         owners = owners_of(versions)
         versions = [replace(one, earlier=past.of(one, owners)) for one in versions]
         found = _protected(versions, home, budget, report)
-        kept = _unwritable(versions, found, past, _declared(config), budget)
+        kept = _unwritable(versions, found, past, _declared(config))
         written = [one for one in found if one is not None and one.version.origin not in kept]
-        _refuse_telling_titles(written)
+        _refuse_telling_titles(config.title, written)
         there = target.catalogue()
         outcomes = tuple(
             _kept(version, there) if one is None or version.origin in kept else _outcome(one)
@@ -146,9 +146,8 @@ def _declared(config: StatsConfig) -> set[str]:
 
 
 def _unwritable(
-    versions: Sequence[Version], found: Sequence[Protected | None], past: Past, declared: set[str],
-    budget: float | None,
-) -> set[str]:  # fmt: skip
+    versions: Sequence[Version], found: Sequence[Protected | None], past: Past, declared: set[str]
+) -> set[str]:
     """The origins whose tables stay as they are: with what was published before, the new ones would tell too much."""
     kept = {version.origin for version, one in zip(versions, found, strict=True) if one is None}
     owners = owners_of(versions)
@@ -157,7 +156,7 @@ def _unwritable(
         names = {_name(one.version) for one in mine}
         new = tuple(line for one in mine for line in lines_to_be(one, _name(one.version), owners))
         beside = tuple(line for line in past.standing(origin) if line.table in declared - names)
-        if gives_away(past.releases(origin), (*beside, *new), counted_now(mine, owners), budget):
+        if gives_away(past.releases(origin), (*beside, *new), counted_now(mine, owners)):
             kept.add(origin)
     return kept
 
@@ -199,10 +198,10 @@ def _protected(
     return [done[place] for place in range(len(versions))]
 
 
-def _refuse_telling_titles(found: Sequence[Protected]) -> None:
-    """A number in a title may not be one that the table hides."""
+def _refuse_telling_titles(title: str, found: Sequence[Protected]) -> None:
+    """A number in the title of a table, or of them all, may not be one that a table hides."""
     for one in found:
-        told = {int(word) for word in _NUMBER.findall(one.version.table.title)}
+        told = {int(word) for word in _NUMBER.findall(f"{title} {one.version.table.title}")}
         if told & set(one.version.cells.persons[one.hidden].tolist()):
             raise TitleTellsHidden(table=one.version.table.name)
 
@@ -247,7 +246,8 @@ def scan_stats(
         name, personal = stats_name(table.name, one.version.audience), config.personal[table.source]
         rows = target.read(name)
         words = {column: rows.column(column).to_pylist() for column in table.dimension_names}
-        findings += scan_table(name, words, (personal.person,))
+        declared = {one.name: [*words[one.name], *map(str, one.settings.get("values", ()))] for one in table.dimensions}
+        findings += scan_table(name, declared, (personal.person,))  # what is declared reaches the catalogue
         findings += _keys(name, one.version)
         labels = {column: sorted({word for word in cells if word is not None}) for column, cells in words.items()}
         findings += [Finding(name, column, "personal") for column in identifying_labels(source, personal, labels)]
