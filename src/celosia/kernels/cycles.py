@@ -31,8 +31,8 @@ def find_cycles(
     queue = np.empty(2 * rows, np.int64)
     settled = np.zeros(len(wanted), np.bool_)
     starts = [0]
-    columns = [0 for _ in range(0)]
-    moves = [0 for _ in range(0)]
+    columns: Any = [0 for _ in range(0)]
+    moves: Any = [0 for _ in range(0)]
     for target in np.flatnonzero(wanted):
         if settled[target] or ends[target, 0] < 0:
             continue
