@@ -50,7 +50,6 @@ STEPS = (
     Step(f"celosia plan {PROJECT}"),
     Step(f"celosia approve {PROJECT} plan --role head --yes {sign_with('ana')}"),
     Step(f"celosia run {PROJECT}"),
-    Step(f"celosia intruder {PROJECT} --html intruso.html --worksheet planilla.html"),
     Step(f"celosia claims {PROJECT}"),
     Step("El intruso motivado anota sus intentos en claims.csv", note_attempts),
     Step(f"celosia claims {PROJECT}"),

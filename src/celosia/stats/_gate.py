@@ -20,6 +20,8 @@ LATEST = (
     12  # releases that the gate looks at together, or a nightly run would take longer every night; `attack` sees all
 )
 
+MOST = 1_000  # hidden cells of a release; solving for more takes hours
+
 
 def lines_to_be(found: Protected, name: str, owners: Owners) -> list[Line]:
     """The persons of a protected table as its readers will have them."""
@@ -46,7 +48,7 @@ def counted_now(found: Sequence[Protected], owners: Owners) -> dict[Hashable, in
 def gives_away(earlier: Sequence[Release], new: Release, counted: Mapping[Hashable, int]) -> bool:
     """Whether the readers of some k would learn of 1 to k-1 persons what they could not know before.
 
-    There is no time limit: what time did not allow to settle would count as unknown, and that is not safe.
+    A release with too many hidden cells to be looked through counts as giving away: keeping the former is always safe.
     """
     earlier = earlier[-LATEST:]
     for k in sorted({line.frame.k for release in (*earlier, new) for line in release}):
@@ -54,6 +56,8 @@ def gives_away(earlier: Sequence[Release], new: Release, counted: Mapping[Hashab
         before = [one for one in told[:-1] if one.values]
         if not before or not told[-1].values or before[-1].values == told[-1].values:
             continue  # nothing was told before, or nothing new is told
+        if sum(value is None for value in told[-1].values.values()) > MOST:
+            return True
         if _changes(before, told[-1], k) or _computed(before, told[-1], counted, k):
             return True
     return False
