@@ -26,7 +26,7 @@ from celosia.tables import ALL, CellTable, Flags, Grid, Values, grid_of
 from celosia.tables import Dimension as Tree
 
 Identity = frozenset[tuple[str, str]]  # dimensions and categories as linked tables know them
-_SECONDS = 120.0  # for a filling that fits
+_SECONDS = 300.0  # for one filling; a busy machine must not turn a sound table into an unproven one
 
 
 @dataclass(frozen=True, slots=True)
