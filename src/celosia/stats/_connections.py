@@ -196,7 +196,26 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-class DuckDBSource(PersonalSource):
+class _EmbeddedSource(PersonalSource):
+    """A file read in this process, which can hold temporary tables apart from it."""
+
+    connection: Any
+    _faults: tuple[type[BaseException], ...]
+
+    def keep(self, expression: Expression) -> Expression:
+        """A temporary table, apart from the file; DuckDB spills it to the private folder."""
+        name = self._fresh_name()
+        with guarded(self.name, self._faults):
+            self.connection.execute(f"CREATE TEMPORARY TABLE {name} AS {self.sql(expression)}")
+        return ibis.table(expression.schema(), name=name)
+
+    def forget(self, kept: Expression) -> None:
+        """Drop a kept table."""
+        with guarded(self.name, self._faults):
+            self.connection.execute(f"DROP TABLE IF EXISTS temp.{kept.get_name()}")
+
+
+class DuckDBSource(_EmbeddedSource):
     """A DuckDB file, attached read-only to an engine of our own whose spill files are private."""
 
     name, dialect = "DuckDB", "duckdb"
@@ -218,18 +237,6 @@ class DuckDBSource(PersonalSource):
         except duckdb.Error:
             self._engine.close()
             raise EngineUnreachable(engine=self.name) from None
-
-    def keep(self, expression: Expression) -> Expression:
-        """A table in the memory of our own engine, spilling to the private folder."""
-        name = self._fresh_name()
-        with guarded(self.name, self._faults):
-            self.connection.execute(f"CREATE TEMPORARY TABLE {name} AS {self.sql(expression)}")
-        return ibis.table(expression.schema(), name=name)
-
-    def forget(self, kept: Expression) -> None:
-        """Drop a kept table."""
-        with guarded(self.name, self._faults):
-            self.connection.execute(f"DROP TABLE IF EXISTS temp.{kept.get_name()}")
 
     def close(self) -> None:
         """Disconnect and remove the spill files."""
@@ -278,7 +285,7 @@ def _duckdb_column(name: str, kind: str, quoted: str) -> Column:
     return Column(name, "string", f"CAST({quoted} AS VARCHAR)")
 
 
-class SQLiteSource(PersonalSource):
+class SQLiteSource(_EmbeddedSource):
     """A SQLite file opened read-only, all of it in one snapshot; every column is text."""
 
     name, dialect = "SQLite", "sqlite"
@@ -297,18 +304,6 @@ class SQLiteSource(PersonalSource):
             self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on, one snapshot
         except sqlite3.Error:
             raise EngineUnreachable(engine=self.name) from None
-
-    def keep(self, expression: Expression) -> Expression:
-        """A temporary table, which SQLite holds apart from the file."""
-        name = self._fresh_name()
-        with guarded(self.name, self._faults):
-            self.connection.execute(f"CREATE TEMPORARY TABLE {name} AS {self.sql(expression)}")
-        return ibis.table(expression.schema(), name=name)
-
-    def forget(self, kept: Expression) -> None:
-        """Drop a kept table."""
-        with guarded(self.name, self._faults):
-            self.connection.execute(f"DROP TABLE IF EXISTS temp.{kept.get_name()}")
 
     def close(self) -> None:
         """Disconnect; the temporary tables go with the connection."""

@@ -85,7 +85,34 @@ def store_at(place: Address, schema: str | None, read_only: bool) -> Store:
     return DuckDBStore(place.path, read_only) if place.kind == "duckdb" else SQLiteStore(place.path, read_only)
 
 
-class DuckDBStore(Store):
+class _FileStore(Store):
+    """A file written in this process."""
+
+    _connection: Any
+    _path: Path
+    _faults: tuple[type[BaseException], ...]
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement and give its rows."""
+        with guarded_file(self.name, self._faults, self._path):
+            return list(self._connection.execute(statement, list(values)).fetchall())
+
+    def commit(self) -> None:
+        """Make everything visible at once."""
+        self.run("COMMIT")
+
+    def rollback(self) -> None:
+        """Undo everything."""
+        with contextlib.suppress(*self._faults):
+            self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Disconnect."""
+        with contextlib.suppress(*self._faults):
+            self._connection.close()
+
+
+class DuckDBStore(_FileStore):
     """A DuckDB file of which this process is the only writer."""
 
     name, mark = "DuckDB", "?"
@@ -103,14 +130,9 @@ class DuckDBStore(Store):
         except duckdb.Error:
             raise EngineUnreachable(engine=self.name) from None
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement and give its rows."""
-        with self._guarded():
-            return self._connection.execute(statement, list(values)).fetchall()
-
     def insert(self, table: str, rows: pa.Table) -> None:
         """Add rows to a table, in their order."""
-        with self._guarded():
+        with guarded_file(self.name, self._faults, self._path):
             self._connection.register("celosia_rows", rows)
             self._connection.execute(f"INSERT INTO {self.place(table)} SELECT * FROM celosia_rows")
             self._connection.unregister("celosia_rows")
@@ -132,27 +154,8 @@ class DuckDBStore(Store):
         """Open the transaction; the file admits no other writer."""
         self.run("BEGIN TRANSACTION")
 
-    def commit(self) -> None:
-        """Make everything visible at once."""
-        self.run("COMMIT")
 
-    def rollback(self) -> None:
-        """Undo everything."""
-        with contextlib.suppress(*self._faults):
-            self._connection.execute("ROLLBACK")
-
-    def close(self) -> None:
-        """Disconnect."""
-        with contextlib.suppress(*self._faults):
-            self._connection.close()
-
-    @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
-        with guarded_file(self.name, self._faults, self._path):
-            yield
-
-
-class SQLiteStore(Store):
+class SQLiteStore(_FileStore):
     """A SQLite file; a writer waits a little for another and then says so."""
 
     name, mark = "SQLite", "?"
@@ -171,11 +174,6 @@ class SQLiteStore(Store):
             self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.Error as fault:
             raise _unopened(str(fault), "locked", self.name, path) from None
-
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement and give its rows."""
-        with guarded_file(self.name, self._faults, self._path):
-            return self._connection.execute(statement, list(values)).fetchall()
 
     def insert(self, table: str, rows: pa.Table) -> None:
         """Add rows to a table, in their order."""
@@ -201,20 +199,6 @@ class SQLiteStore(Store):
             self._connection.execute("BEGIN IMMEDIATE")
         except self._busy:
             raise TargetBusy(engine=self.name) from None
-
-    def commit(self) -> None:
-        """Make everything visible at once."""
-        self.run("COMMIT")
-
-    def rollback(self) -> None:
-        """Undo everything."""
-        with contextlib.suppress(*self._faults):
-            self._connection.execute("ROLLBACK")
-
-    def close(self) -> None:
-        """Disconnect."""
-        with contextlib.suppress(*self._faults):
-            self._connection.close()
 
 
 @contextlib.contextmanager
