@@ -83,14 +83,14 @@ def test_sqlite_gives_the_same_tables_as_duckdb(
 @pytest.mark.postgres
 @pytest.mark.requirement("Y28")
 def test_postgresql_gives_the_same_tables_as_duckdb_and_checks_itself(
-    in_a_duckdb: Path, tmp_path: Path, database: dict[str, Any], monkeypatch: pytest.MonkeyPatch, postgres_url: str
+    in_a_duckdb: Path, tmp_path: Path, database: dict[str, Any], monkeypatch: pytest.MonkeyPatch, own_database: str
 ) -> None:
     run_stats(in_a_duckdb, now=NOW)
     expected = stats_of(in_a_duckdb)
-    in_postgres(database, postgres_url)
+    in_postgres(database, own_database)
     folder = tmp_path / "other"
     folder.mkdir()
-    home = made(folder, postgres_url, postgres_url, monkeypatch)
+    home = made(folder, own_database, own_database, monkeypatch)
     run_stats(home, now=NOW)
     assert stats_of(home) == expected
     assert check_stats(home).holds
