@@ -64,10 +64,10 @@ format: $(TEST)
 types: $(TEST)
 	$(BIN)/mypy
 
-tests: $(TEST) java postgres
+tests: $(TEST) java postgres chromium
 	$(PYTEST) -m "not slow"
 
-test-slow: $(TEST) java postgres .venvs/pycanon/.stamp
+test-slow: $(TEST) java postgres chromium .venvs/pycanon/.stamp
 	$(PYTEST) -m slow
 
 java:
@@ -77,7 +77,7 @@ java:
 postgres:
 	@scripts/debian-package pg_ctlcluster postgresql
 
-# Nothing needs a browser yet; the first test that drives one adds this target to `tests`.
+# The tests of the page drive a real browser.
 chromium:
 	@scripts/debian-package chromium chromium
 

@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
 
 # Tests that need one of these run in one worker each, so that the whole suite starts one server of a kind.
-ONE_WORKER = ("spark", "postgres")
+ONE_WORKER = ("spark", "postgres", "web")
 
 
 # Compiling a kernel on its first call takes seconds, so an example has no deadline; under CI the examples are

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline": EVERYONE | WALK,
     "treatments": {"pipeline"},
     "stats": EVERYONE | {"pipeline", "tables", "data", "hierarchy", "techniques.grid"},
-    "cli": EVERYONE | {"pipeline", "stats", "protocols", "dossier"},
+    "cli": EVERYONE | {"pipeline", "stats", "protocols", "dossier", "web"},
     "web": EVERYONE | {"pipeline", "stats", "protocols", "dossier"},
     "": EVERYONE | WALK | {"pipeline", "stats", "treatments"},  # the public names
 }

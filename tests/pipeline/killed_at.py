@@ -1,6 +1,7 @@
 """Runs a verb in a process that dies at its n-th touch of the disk; a script, so that it starts without threads.
 
-Usage: killed_at.py VERB PROJECT SCRATCH FIRST STEP. For each n: a copy of the project, a child that is killed at n,
+Usage: killed_at.py VERB PROJECT SCRATCH FIRST STEP; keys for `approve`, `sign` and `join` lie beside the project.
+For each n: a copy of the project, a child that is killed at n,
 what it left behind as a line of JSON, then the same verb again in a child that lives. Stops when a child lives through.
 """
 
@@ -15,19 +16,34 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 TOUCHES = ("rename", "replace", "fsync", "mkdir", "unlink", "utime", "chmod", "rmdir")
 KILLED = 137
+PHRASE = "una frase de paso"
+SIGNING: dict[str, Callable[[Any, Path], Callable[[Path], object]]] = {
+    "approve": lambda desk, keys: (
+        lambda folder: desk.approve_with_key(folder, "candidate", "verifier", keys / "verifier.key", PHRASE, now=NOW)
+    ),
+    "sign": lambda desk, keys: (
+        lambda folder: desk.sign_with_key(folder, "2026-11-15", "head", keys / "head.key", PHRASE, now=NOW)
+    ),
+    "join": lambda desk, keys: lambda folder: desk.join_card(folder, keys / "new.pub.json", ("delegate",), now=NOW),
+}
 
 
 def verb_of(name: str) -> Callable[[Path], object]:
     """The verb, with all that it needs imported before any child is made."""
     import celosia.kernels.judge
+    import celosia.pipeline._desk_keys
     import celosia.pipeline._documents
     import celosia.pipeline._release
     import celosia.pipeline._run
 
+    keys = Path(sys.argv[2]).parent / "keys"
+    if name in SIGNING:
+        return SIGNING[name](celosia.pipeline._desk_keys, keys)
     if name == "release":
         return lambda folder: celosia.pipeline._release.make_release(folder, now=NOW)
     return lambda folder: celosia.pipeline._run.run_plan(folder, now=NOW)

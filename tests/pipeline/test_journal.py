@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from datetime import UTC, datetime
 
 import pytest
@@ -38,3 +39,21 @@ def test_a_changed_removed_or_inserted_line_is_found(journal, tamper):
     journal.write_text("\n".join(lines) + "\n")
     with pytest.raises(JournalBroken):
         _journal.entries(journal)
+
+
+def _append_many(path, who):
+    for number in range(20):
+        _journal.append(path, "step", NOW, {"rows": number}, who=who, why="")
+
+
+def test_two_processes_at_once_lose_no_line_and_keep_the_chain(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    spawn = multiprocessing.get_context("spawn")
+    writers = [spawn.Process(target=_append_many, args=(path, who)) for who in ("ana", "beto")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    found = _journal.entries(path)
+    assert [entry["number"] for entry in found] == list(range(1, 41))
+    assert sorted(str(entry["who"]) for entry in found) == ["ana"] * 20 + ["beto"] * 20

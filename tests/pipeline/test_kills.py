@@ -74,7 +74,7 @@ def check_run(line: dict, digest: str) -> None:
         assert json.loads((candidate / "verdict.json").read_text("utf-8"))["digest"] == digest
     assert line["again"] == 0
     assert json.loads((after / "private/candidate/verdict.json").read_text("utf-8"))["digest"] == digest
-    assert not [path for path in (after / "private").iterdir() if path.name.startswith(".")]
+    assert not [path for path in (after / "private").iterdir() if path.name.startswith(".") and path.is_dir()]
     shutil.rmtree(left)
     shutil.rmtree(after)
 

@@ -57,41 +57,12 @@ def run(
 def _show(what: str, digest: str, figures: Mapping[str, Any], err: bool) -> None:
     """What the signature will cover; beside a JSON report it goes to the other stream."""
     click.echo(messages.text("people.signing", what=messages.text(f"people.what.{what}"), digest=digest), err=err)
-    rows = _rows(figures)
+    from celosia.dossier import signed_lines
+
+    rows = signed_lines(figures)
     if err:
         for name, value in rows:
             click.echo(f"{name}: {value}", err=True)
     elif rows:
         header = [messages.text("people.head.figure"), messages.text("people.head.value")]
         print_table(messages.text("people.shown"), header, rows)
-
-
-def _rows(figures: Mapping[str, Any]) -> list[list[str]]:
-    """Each figure with its name; a k beside a unit is in that unit."""
-    names = {"k": "k_units"} if "unit" in figures else {}
-    return [[_name(names.get(key, key)), _value(key, value)] for key, value in figures.items()]
-
-
-def _name(key: str) -> str:
-    return messages.text(f"people.figure.{key}") if messages.has(f"people.figure.{key}") else key
-
-
-def _value(key: str, value: Any) -> str:
-    """A figure as it is read aloud: a unit by its word, a share in percent."""
-    if key == "unit":
-        return messages.text(f"people.unit.{value}")
-    if key == "threshold":
-        return messages.decimal(float(value), 1)
-    return messages.percent(value) if key == "share" else _words(value)
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, bool):
-        return messages.text(f"dictionary.answer.{'yes' if value else 'no'}")
-    if isinstance(value, int):
-        return messages.integer(value)
-    if isinstance(value, float):
-        return messages.decimal(value, 4)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {words}" for name, words in _rows(value)) or "–"
-    return ", ".join(_words(one) for one in value) if isinstance(value, list | tuple) else str(value or "–")

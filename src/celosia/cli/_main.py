@@ -36,6 +36,7 @@ from celosia.cli import (
     _release,
     _request,
     _risk,
+    _serve,
     _stats,
     _status,
     _suggest,
@@ -76,6 +77,8 @@ VERBS = (
     _deliver.command,
     _destroy_key.command,
     _stats.command,
+    _serve.command,
+    _serve.account_command,
     _protocol.command,
     _demo.command,
 )

@@ -112,6 +112,29 @@ def put_in_place(draft: Path, target: Path, mode: int = PRIVATE_FILE) -> None:
             _sync(target.parent)
 
 
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold a lock file: of all processes that ask for it, one at a time goes on. A process that dies lets go of it."""
+    with writing_into(path.parent):
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE)
+    try:
+        _lock(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    if os.name == "posix":
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        return
+    import msvcrt
+
+    msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+
+
 def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from celosia.data.files import reading_from, replacing
+from celosia.data.readers._archive import refuse_bomb
 from celosia.errors import MissingExtra, UnreadableSheet
 
 
@@ -52,6 +53,7 @@ def _workbook_rows(path: Path) -> list[list[str]]:
         raise MissingExtra(feature="Excel", extra="office") from None
     with reading_from(path):
         path.open("rb").close()
+    refuse_bomb(path)
     try:
         sheet = fastexcel.read_excel(str(path)).load_sheet(0, header_row=None, dtypes="string")
         frame = sheet.to_arrow()

@@ -27,6 +27,7 @@ from celosia.model.values import MISSING, SUPPRESSED
 from celosia.tuples import Persons, Tuples, pack_keys
 
 _ROWS, _PERSON, _ORDINAL, _TUPLE = "rows", "person", "ordinal", "tuple_id"
+ORIGIN = "source_row"  # a hidden column, where there is one: which row of the source this one was
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,11 @@ class Table:
         """The user's column names."""
         return self.schema.names
 
+    @property
+    def traced(self) -> bool:
+        """Whether each row still knows which row of the source it was."""
+        return ORIGIN in self._expression.columns
+
     def count_rows(self) -> int:
         """Number of rows."""
         result = self._engine.fetch(self._expression.aggregate(rows=self._expression.count()))
@@ -72,7 +78,9 @@ class Table:
         chosen = self.schema.chosen(names, "select")
         kept = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
         columns = self._numbered(chosen) | {rank.inside: self._expression[rank.inside] for rank in kept}
-        return Table(self._engine, self._expression.select(**columns), chosen, kept)
+        return Table(
+            self._engine, self._expression.select(**columns, **self._origin_in(self._expression)), chosen, kept
+        )
 
     def with_missing(self, markers: Mapping[str, Sequence[str]]) -> Table:
         """The table with each column's declared markers read as missing."""
@@ -152,7 +160,7 @@ class Table:
             rows = rows if dropped is None else rows.filter(rows["gone"] == 0)
         new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
         columns = [new[name] if name in new else rows[inside(old)] for name, old in origins.items()]
-        numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)})
+        numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)}, **self._origin_in(rows))
         return Table(self._engine, numbered, tuple(origins))
 
     def stored(self, path: Path, names: Sequence[str]) -> Table:
@@ -213,23 +221,41 @@ class Table:
         chosen = self.names if names is None else tuple(names)
         return self._engine.stream(self._expression.select(**self._numbered(chosen)), batch_rows)
 
+    def rows_of_origin(self, positions: NDArray[np.int64]) -> pa.Table:
+        """The rows that were these rows of the source, in the source's order, their positions in the last column."""
+        places = self._expression[ORIGIN]
+        rows = self._expression.select(**self._numbered(self.names), **{ORIGIN: places})
+        return self._engine.fetch(rows.filter(rows[ORIGIN].isin(positions.tolist())).order_by(ORIGIN))
+
     def ordered_batches(
-        self, names: Sequence[str] | None = None, batch_rows: int = 100_000, along: Sequence[str] = ()
+        self,
+        names: Sequence[str] | None = None,
+        batch_rows: int = 100_000,
+        along: Sequence[str] = (),
+        origin: bool = False,
     ) -> Iterator[pa.RecordBatch]:
         """Rows in an order made by the values of these columns alone: the same on every engine.
 
         Recoded columns come first, by the rank of the published combination, then the others by code point.
         A rank that covers a column not asked for is not used: it would publish an order nobody can see.
-        Columns that come `along` stand after the others and say nothing about the order.
+        Columns that come `along` stand after the others and say nothing about the order; `origin`, the row of the
+        source, stands last of all.
         """
         chosen = self.names if names is None else self.schema.chosen(names, "columns")
         used = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
         covered = {name for rank in used for name in rank.covers}
         columns = self._numbered((*chosen, *along)) | {rank.inside: self._expression[rank.inside] for rank in used}
-        rows = self._expression.select(**columns)
+        rows = self._expression.select(**columns, **(self._origin_in(self._expression) if origin else {}))
         rest = [f"c{i}" for i, name in enumerate(chosen) if name not in covered]
         ordered = rows.order_by([rank.inside for rank in used] + rest)
-        return self._engine.stream(ordered.select(*[f"c{i}" for i in range(len(chosen) + len(along))]), batch_rows)
+        last = [ORIGIN] if origin and self.traced else []
+        return self._engine.stream(
+            ordered.select(*[f"c{i}" for i in range(len(chosen) + len(along))], *last), batch_rows
+        )
+
+    def _origin_in(self, rows: Expression) -> dict[str, Expression]:
+        """The hidden column among some rows made of this table's own; nothing where it has none."""
+        return {ORIGIN: rows[ORIGIN]} if self.traced else {}
 
     def _column(self, name: str) -> Expression:
         return self._expression[self.schema.inside(name)]
@@ -241,7 +267,7 @@ class Table:
         """The table with some columns replaced; a rank over a replaced column no longer holds."""
         kept = [r for r in self._ranks if not set(r.covers) & set(values)] + ([rank] if rank else [])
         columns = {self.schema.inside(n): values.get(n, rows[self.schema.inside(n)]) for n in self.names}
-        hidden = {r.inside: rows[r.inside] for r in kept}
+        hidden = {r.inside: rows[r.inside] for r in kept} | self._origin_in(rows)
         return Table(self._engine, rows.select(**columns, **hidden), self.names, kept)
 
     def _persons(

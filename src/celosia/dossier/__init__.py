@@ -43,7 +43,7 @@ from celosia.dossier._evaluation import (
     result_text,
 )
 from celosia.dossier._explain import explanation_page, explanation_sentences
-from celosia.dossier._figures import metric_text
+from celosia.dossier._figures import criterion_text, limit_text, loss_text, metric_text
 from celosia.dossier._frontier import frontier_page, frontier_svg
 from celosia.dossier._html import to_html
 from celosia.dossier._intruder import intruder_document, worksheet_document, worksheet_form
@@ -81,6 +81,7 @@ from celosia.dossier._reports import (
     internal_report,
     public_report,
 )
+from celosia.dossier._signed import signed_lines
 from celosia.dossier._stats import action_table, audience_word, catalogue_document, rule_text
 from celosia.dossier._technique import Done, done_by, done_sentences
 
@@ -119,6 +120,7 @@ __all__ = [
     "contrast_document",
     "control_text",
     "correlation_change_svg",
+    "criterion_text",
     "definitions",
     "detail_text",
     "distribution_svg",
@@ -140,6 +142,8 @@ __all__ = [
     "interval_text",
     "intruder_document",
     "intruder_sentences",
+    "limit_text",
+    "loss_text",
     "metric_text",
     "note_sentences",
     "outcome_text",
@@ -158,6 +162,7 @@ __all__ = [
     "risk_utility_svg",
     "rule_text",
     "scenario_risk_svg",
+    "signed_lines",
     "table_of",
     "techniques_document",
     "to_docx",

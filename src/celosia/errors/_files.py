@@ -190,6 +190,24 @@ class NumberExpected(BadInput):
     fields = ("variable", "count")
 
 
+class TooManyColumns(BadInput):
+    """A table with more columns than any about people has: it is something else, or made to harm."""
+
+    fields = ("found", "most")
+
+
+class SheetTooLarge(BadInput):
+    """A sheet whose cells reach further than fits into memory."""
+
+    fields = ("path", "rows", "columns", "most")
+
+
+class WorkbookTooLarge(BadInput):
+    """A workbook that inflates to more than is read."""
+
+    fields = ("path", "megabytes")
+
+
 class TooManyRows(BadInput):
     """A table does not fit the sheet it is to be written to."""
 

@@ -93,3 +93,21 @@ class ApprovalFileDamaged(BadInput):
     """A line of approvals.jsonl cannot be read."""
 
     fields = ("path", "line")
+
+
+class ShownOther(Refusal):
+    """What stands there now is not what the person was shown before signing."""
+
+    fields = ("what",)
+
+
+class KeyAbsent(Refusal):
+    """The person has no key to sign with yet."""
+
+    fields = ("name",)
+
+
+class RoleNotOfAccount(Refusal):
+    """A role that the account does not have cannot be given to it in a project."""
+
+    fields = ("name", "role")

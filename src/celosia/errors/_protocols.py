@@ -45,3 +45,21 @@ class OverrideNotPossible(BadInput):
     """The project changes a part of a rule that cannot be changed, or to a value it cannot have."""
 
     fields = ("protocol", "rule", "allowed")
+
+
+class WeakerThanNorm(Refusal):
+    """A threshold below what a norm asks was chosen without a written reason."""
+
+    fields = ("measure", "given", "protocol", "minimum")
+
+
+class ReasonNeeded(Refusal):
+    """A variable would be excepted from a rule without a written reason."""
+
+    fields = ("variable", "rule")
+
+
+class NotExcepted(WrongUse):
+    """An exception would be withdrawn that the project does not hold."""
+
+    fields = ("variable", "rule")

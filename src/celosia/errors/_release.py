@@ -51,3 +51,9 @@ class PeriodUnclear(WrongUse):
     """An update period cannot be read."""
 
     fields = ("given",)
+
+
+class ArchiveRefused(BadInput):
+    """A packed release cannot be opened safely."""
+
+    fields = ("reason",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celosia.errors._tree import BadInput, Refusal
+from celosia.errors._tree import BadInput, Refusal, WrongUse
 
 
 class RequestMissing(Refusal):
@@ -21,3 +21,9 @@ class RequestVariablesUnknown(BadInput):
     """The request names variables that the dictionary does not have."""
 
     fields = ("path", "setting", "variables")
+
+
+class PropertyIncomplete(WrongUse):
+    """A property to preserve lacks the variables or the period it needs."""
+
+    fields = ("property",)

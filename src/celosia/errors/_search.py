@@ -68,6 +68,24 @@ class HierarchySplit(BadInput):
     fields = ("file", "level", "groups")
 
 
+class TooManyToEdit(WrongUse):
+    """A column has more values than a person edits one by one."""
+
+    fields = ("variable", "values", "most")
+
+
+class IdentifierHasNoHierarchy(WrongUse):
+    """An identifier is never published, so no hierarchy of it is edited: its values would be shown."""
+
+    fields = ("variable",)
+
+
+class ValuesVeiled(WrongUse):
+    """The values of a column never reach a screen, so its tree is not edited there."""
+
+    fields = ("variable",)
+
+
 class LevelOutsideHierarchy(WrongUse):
     """A level asked for does not exist in the hierarchy, or the minimum is above the maximum."""
 

@@ -9,18 +9,25 @@ from __future__ import annotations
 import contextlib
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 LANGUAGES = ("es", "en")
 _FOLDER = Path(__file__).parent
 _current = "es"
+_reader: Callable[[], str | None] = lambda: None  # noqa: E731 - nobody asks until a page does
 
 
 def language() -> str:
-    """The language in use."""
-    return _current
+    """The language in use: the one of whoever reads, where somebody knows, else the one chosen for all."""
+    return _reader() or _current
+
+
+def follow(reader: Callable[[], str | None]) -> None:
+    """Ask this function first: a server speaks to several people at once."""
+    global _reader
+    _reader = reader
 
 
 def use(code: str) -> None:
@@ -73,13 +80,13 @@ def sections(code: str) -> tuple[str, ...]:
 def text(key: str, **fields: object) -> str:
     """The sentence behind a key, with its fields filled in."""
     name, _, rest = key.partition(".")
-    return section(_current, name)[rest].format(**{k: _shown(v) for k, v in fields.items()})
+    return section(language(), name)[rest].format(**{k: _shown(v) for k, v in fields.items()})
 
 
 def has(key: str) -> bool:
     """Whether the current language knows a key."""
     name, _, rest = key.partition(".")
-    return name in sections(_current) and rest in section(_current, name)
+    return name in sections(language()) and rest in section(language(), name)
 
 
 def _shown(value: object) -> object:
@@ -94,7 +101,7 @@ def _shown(value: object) -> object:
 
 def integer(value: int) -> str:
     """A whole number with the language's thousands mark, from five digits on in Spanish."""
-    if _current == "es":
+    if language() == "es":
         return f"{value:,}".replace(",", ".") if abs(value) >= 10_000 else str(value)
     return f"{value:,}"
 
@@ -102,7 +109,7 @@ def integer(value: int) -> str:
 def decimal(value: float, digits: int) -> str:
     """A number with the language's decimal mark."""
     shown = f"{value:,.{digits}f}"
-    if _current == "es":
+    if language() == "es":
         shown = shown.translate(str.maketrans(",.", ".,"))
     return shown
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia import messages
-from celosia.errors import ValueOutOfRange
+from celosia.errors import UnknownFormat, ValueOutOfRange
 
 RISK_FORMAT = "celosia/risk/1"
 THRESHOLD = Fraction(3, 10)
@@ -178,3 +178,20 @@ class ScenarioReport:
             "persons": self.persons,
             "scenarios": [risk.as_dict(order) for order, risk in enumerate(self.scenarios, start=1)],
         }
+
+
+def scenario_report_from(data: Mapping[str, Any], path: str = "-") -> ScenarioReport:
+    """Read a report back without its tables of frequencies; a format of another version is refused by name."""
+    if data.get("format") != RISK_FORMAT:
+        raise UnknownFormat(path=path, found=str(data.get("format")), expected=RISK_FORMAT)
+    return ScenarioReport(data["rows"], data["persons"], tuple(_risk_from(line) for line in data["scenarios"]))
+
+
+def _risk_from(line: Mapping[str, Any]) -> ScenarioRisk:
+    levels = {name: level for name, level in line["levels"].items() if level}
+    threshold = Fraction(line["criterion"]["exact"])
+    scenario = Scenario(tuple(line["variables"]), threshold, levels, origin=line["origin"])
+    plain = ("at_risk", "share", "rows_at_risk", "rows_share", "combinations", "combinations_at_risk", "unique")
+    apart = line["masked"]
+    figures = {name: line[name] for name in plain}
+    return ScenarioRisk(scenario, **figures, apart_rows=apart["rows"], apart_units=apart["units"])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.data.files import writing_into
+from celosia.data.files import reading_from, replacing
 from celosia.errors import (
     ApprovalFileDamaged,
     CandidateChanged,
@@ -33,11 +32,13 @@ from celosia.model.people import APPROVAL_FORMAT, ROLES, SUBJECTS, Approval, Per
 from celosia.model.plan import digest_of
 from celosia.model.variables import Treatment
 from celosia.pipeline import _journal
+from celosia.pipeline._approved import keep_parts, parts_of
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._identity import Identity, is_signed
 from celosia.pipeline._people import person_with, read_people, same_name
 from celosia.pipeline._plan import dictionary_digest, read_plan
 from celosia.pipeline._project import Project, open_project, read_toml
+from celosia.pipeline._signing import Act, note_missing, refuse_other, signing
 
 _NOTHING: Mapping[str, Any] = {}
 _SETTINGS = ("protocols", "unit", "policy", "steps", "hierarchies", "scenarios", "overrides")
@@ -53,26 +54,66 @@ def approve(
     note: str = "",
     *,
     figures: Mapping[str, Any] = _NOTHING,
+    expected: str | None = None,
     now: datetime | None = None,
 ) -> Approval:
-    """Sign the present digest of something in one's own role, with the figures that were shown."""
+    """Sign the present digest of something in one's own role, with the figures that were shown.
+
+    `expected` is the seal of what the person saw (`seal_of`): anything else is not signed.
+    """
     project, when = open_project(folder), moment(now)
-    if project.journal_path.is_file():
-        _journal.entries(project.journal_path)  # nobody signs over a journal that somebody changed
-    shown = dict(figures)
-    if not shown or what == "residual":  # the risk that is accepted is the one measured, whatever the caller says
-        shown = figures_for(project.folder, what)
-    digest = digest_for(project.folder, what, shown)
-    made = _signed(project.folder, what, digest, identity, role, note, shown, when)
-    _refuse_own_work(project.folder, made)
-    path = project.folder / "approvals.jsonl"
-    with writing_into(project.folder), path.open("a", encoding="utf-8", newline="\n") as file:
-        file.write(json.dumps(made.as_dict(), ensure_ascii=False, sort_keys=True) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    facts = {"what": what, "digest": digest, "role": role}
-    _journal.append(project.journal_path, "approve", when, facts, who=made.name, why=note)
+    with signing(project.folder):
+        if project.journal_path.is_file():
+            _journal.entries(project.journal_path)  # nobody signs over a journal that somebody changed
+            note_missing(project.journal_path, _acts(project.folder))
+        shown = dict(figures)
+        if not shown or what == "residual":  # the risk that is accepted is the one measured, whatever the caller says
+            shown = figures_for(project.folder, what)
+        digest = digest_for(project.folder, what, shown)
+        refuse_other(messages.text(f"people.what.{what}"), expected, seal_of(digest, shown))
+        made = _signed(project.folder, what, digest, identity, role, note, shown, when)
+        _refuse_own_work(project.folder, made)
+        keep_parts(project, digest, parts_of(project, _SETTINGS))
+        _add(project.folder / "approvals.jsonl", made)
+        act = _act(made)
+        _journal.append(project.journal_path, act.what, when, act.facts, who=act.who, why=act.why)
     return made
+
+
+def seal_of(digest: str, figures: Mapping[str, Any]) -> str:
+    """What a person was shown, in one digest: the thing itself and its figures."""
+    return digest_of({"digest": digest, "figures": _plain(figures)})
+
+
+def present_parts(project: Project) -> dict[str, dict[str, str]]:
+    """What approvals cover, part by part, as it is now."""
+    return parts_of(project, _SETTINGS)
+
+
+def _add(path: Path, made: Approval) -> None:
+    """One more approval, in one step: a process killed here leaves all the lines before it, or all and the new one."""
+    before = b""
+    if path.is_file():
+        with reading_from(path):
+            before = path.read_bytes()
+    line = json.dumps(made.as_dict(), ensure_ascii=False, sort_keys=True).encode("utf-8") + b"\n"
+    with replacing(path, 0o644) as draft:
+        draft.write_bytes(before + (b"" if not before or before.endswith(b"\n") else b"\n") + line)
+
+
+def _act(one: Approval) -> Act:
+    return Act("approve", {"what": one.what, "digest": one.digest, "role": one.role}, one.name, one.note, one.when)
+
+
+def _acts(folder: Path) -> list[Act]:
+    """The approvals that people of the project really gave."""
+    known = {person.key: person.name for person in read_people(folder)}
+    return [
+        _act(one)
+        for one in all_approvals(folder)
+        if one.key in known and same_name(known[one.key], one.name)
+        if is_signed(one.signed_part(), one.signature, one.key)
+    ]
 
 
 def signature_over(folder: Place, digest: str, identity: Identity, role: str, note: str, now: datetime) -> Approval:

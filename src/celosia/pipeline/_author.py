@@ -24,8 +24,19 @@ def card_of(path: Path) -> Path:
     return path.with_suffix(".pub.json")
 
 
+_acting = ""
+
+
+def act_as(name: str) -> None:
+    """Work for this person from now on, as a shared server does; no name: whoever is at the machine."""
+    global _acting
+    _acting = name
+
+
 def author() -> str:
-    """The person at this machine."""
+    """The person who works: the one acted for, or the one at this machine."""
+    if _acting:
+        return _acting
     try:
         card = json.loads(card_of(identity_path()).read_text("utf-8"))
         return str(card["name"])

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from celosia import messages
 from celosia.data.files import replacing
 from celosia.data.readers import working_names
 from celosia.data.sheets import read_rows, write_rows
@@ -16,6 +17,7 @@ from celosia.model.schema import Schema
 from celosia.model.variables import Role
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
+from celosia.pipeline._kept import refuse_edited
 from celosia.pipeline._project import open_project
 
 
@@ -39,15 +41,16 @@ def export_dictionary(folder: Place, target: Place) -> int:
     return len(variables)
 
 
-def import_dictionary(folder: Place, edited: Place, *, now: datetime | None = None) -> int:
+def import_dictionary(folder: Place, edited: Place, *, expected: str | None = None, now: datetime | None = None) -> int:
     """Take an edited dictionary if it describes exactly the project's columns; give how many lines changed."""
     project = open_project(folder)
     before = project.variables()
     after = dictionary.variables_of(read_rows(Path(edited)), str(edited))
     dictionary.refuse_disagreement(after, working_names(project.working_copy), str(edited))
+    refuse_edited(project.dictionary_path, expected)
     changed = len(set(after) - set(before))
-    with replacing(project.dictionary_path, 0o644) as draft:
-        draft.write_text(dictionary.dump(after), "utf-8")
+    with messages.speaking(project.config.language), replacing(project.dictionary_path, 0o644) as draft:
+        draft.write_text(dictionary.dump(after), "utf-8")  # whoever reads the page in another language changes no word
     _journal.append(project.journal_path, "dictionary", moment(now), {"changed": changed})
     return changed
 

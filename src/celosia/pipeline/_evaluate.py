@@ -118,7 +118,7 @@ def evaluate_pair(pair: Pair, wanted: Wanted, report: Progress = None) -> Evalua
     told = stage(report, "compare")
     found = compare(samples[0], samples[1], question, told)
     loss = found.loss
-    if pair.plan is not None:
+    if pair.plan is not None and set(policy_from(pair.plan.policy).quasi) <= set(pair.before.table.names):
         loss = replace(loss, search=search_metrics(pair.before, pair.after, pair.plan))
     if told:
         told(1.0)
@@ -194,8 +194,8 @@ def _quasi(pair: Pair, wanted: Wanted, sides: Sides, described: Mapping[str, Var
     if wanted.quasi:
         return wanted.quasi
     if pair.plan is not None:
-        planned = policy_from(pair.plan.policy).quasi
-        return tuple(name for name in planned if name in sides.common)
+        place = {new: old for old, new in sides.renamed.items()}  # a step may have given a variable another name
+        return tuple(place[name] for name in policy_from(pair.plan.policy).quasi if name in place)
     return tuple(n for n in sides.common if n in described and described[n].role == Role.QUASI)
 
 

@@ -13,10 +13,11 @@ from celosia.data.files import private_folder, replacing
 from celosia.dossier import explanation_page, frontier_svg
 from celosia.model.explanation import Explanation, Frontier
 from celosia.pipeline._call import Place
+from celosia.pipeline._ground import Ground
 from celosia.pipeline._open import opened
 from celosia.pipeline._plan import ground_for
 from celosia.pipeline._progress import Progress, ready_kernels, stage
-from celosia.pipeline._project import open_project
+from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._solve import problem_of
 from celosia.pipeline._steps import stepped
 from celosia.solver import explain, frontier, search
@@ -41,20 +42,26 @@ def explain_plan(
 ) -> Explained:
     """Explain the optimal search under a project's policy and save it as JSON, page and picture."""
     project = open_project(folder)
-    ready_kernels(report)
-    with opened(project.folder) as source, stepped(project, source, fresh=True, report=report) as after:
-        problem = problem_of(ground_for(project, after.found, **overrides))
+    problem = problem_of(ground_after_steps(project, report, **overrides))
     clock = time.monotonic
     result = search(problem, time_limit=time_limit, clock=clock)
-    watch = _counted(report, "explain")
+    watch = counted(report, "explain")
     told = explain(problem, result, time_limit=time_limit, clock=clock, progress=watch)
     border = None
     if with_frontier:
-        border = frontier(problem, time_limit=time_limit, clock=clock, progress=_counted(report, "frontier"))
+        border = frontier(problem, time_limit=time_limit, clock=clock, progress=counted(report, "frontier"))
     return Explained(told, border, _save(told, border, Path(into) if into is not None else project.folder / "private"))
 
 
-def _counted(report: Progress, key: str) -> Callable[[int, int], None] | None:
+def ground_after_steps(project: Project, report: Progress = None, **overrides: Any) -> Ground:
+    """The compressed source under the project's policy, after its steps: what every search begins with."""
+    ready_kernels(report)
+    with opened(project.folder) as source, stepped(project, source, fresh=True, report=report) as after:
+        return ground_for(project, after.found, **overrides)
+
+
+def counted(report: Progress, key: str) -> Callable[[int, int], None] | None:
+    """A stage whose share is told as so many of so many."""
     told = stage(report, key)
     return None if told is None else lambda done, total: told(done / max(total, 1))
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from celosia.data.files import reading_from
+from celosia.data.files import alone, reading_from
 from celosia.errors import JournalBroken
 from celosia.pipeline._author import author
 
@@ -22,6 +22,12 @@ _START = "0" * 64
 
 def append(path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str = "", why: str = "") -> str:
     """Add one entry and give its digest; who is the person at this machine unless the caller knows better."""
+    private = path.parent / "private"
+    with alone((private if private.is_dir() else path.parent) / ".journal.lock"):  # two would follow the same line
+        return _append(path, what, now, facts, who, why)
+
+
+def _append(path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str, why: str) -> str:
     lines = _lines(path) if path.exists() else []
     entry = {
         "format": FORMAT,

@@ -41,10 +41,10 @@ def measure_table(
         tables[name] = table.tuples((*chosen, name), key)
         if told:
             told(number / (len(sensitive) + 1))
-    return measure(tuples, tables, missing, _described(opened, tables))
+    return measure(tuples, tables, missing, sensitive_of_project(opened, tables))
 
 
-def _described(opened: Opened, tables: Mapping[str, Tuples]) -> dict[str, CompiledHierarchy]:
+def sensitive_of_project(opened: Opened, tables: Mapping[str, Tuples]) -> dict[str, CompiledHierarchy]:
     """The hierarchies that a project describes for its sensitive variables; a file alone has none."""
     if opened.folder is None:
         return {}

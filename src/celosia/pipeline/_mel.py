@@ -17,6 +17,7 @@ from celosia.dossier import fault_sentence
 from celosia.errors import AnnotatedDictionaryFaulty, NotApproved, UnknownVariable
 from celosia.evaluation.contrast import contrast
 from celosia.model.evaluation import ContrastLine, RiskSide
+from celosia.model.exceptions import reason_for
 from celosia.model.geography import MINIMUM, GeographyReport, UnitKind
 from celosia.model.geography import Treatment as AreaTreatment
 from celosia.model.mel import AnnotatedDictionary, AnnotatedLine, AreaCounts, ContrastReport, Fault, FrequencyPair
@@ -47,14 +48,14 @@ def annotated_dictionary(folder: Place) -> AnnotatedDictionary:
     """Every line of the dictionary with MEL's two columns, what the rule says of it, and what is wrong (P02–P09)."""
     project = open_project(folder)
     document = read_toml(project.folder / "celosia.toml")
-    minimum, exceptions = _asked(project, document)
+    minimum, exceptions = asked_of(project, document)
     with opened(project.folder) as found:
         reports = {
             v.name: geography_rule_of(found, v.name, minimum)
             for v in found.variables
             if v.mel_label == MelLabel.GEOGRAPHIC
         }
-        lines = tuple(_line(v, reports.get(v.name), document, exceptions) for v in found.variables)
+        lines = annotated_lines(found.variables, reports, document, exceptions)
         unit = UnitKind.ROWS if found.person is None else UnitKind.KEY
         return AnnotatedDictionary(unit, found.person, minimum, lines)
 
@@ -66,11 +67,21 @@ def refuse_faulty(annotated: AnnotatedDictionary) -> None:
         raise AnnotatedDictionaryFaulty(count=len(told), faults=" ".join(told))
 
 
-def _asked(project: Project, document: Mapping[str, Any]) -> tuple[int, dict[str, str]]:
+def asked_of(project: Project, document: Mapping[str, Any]) -> tuple[int, dict[str, str]]:
     """The units that a category must exceed, and the variables excepted with their reason (P09)."""
     rules = {r.id: r for r in combined(project.config.protocols, document.get("overrides", {})) if r.protocol == "mel"}
     units = int(rules["geography"].asked["units"]) if "geography" in rules else MINIMUM
-    return units, {n: r.overridden for r in rules.values() if r.id in _EXCEPTING for n in _allowed(r)}
+    return units, {n: reason_for(r.overridden, n) for r in rules.values() if r.id in _EXCEPTING for n in _allowed(r)}
+
+
+def annotated_lines(
+    variables: Sequence[Variable],
+    reports: Mapping[str, GeographyReport],
+    document: Mapping[str, Any],
+    exceptions: Mapping[str, str],
+) -> tuple[AnnotatedLine, ...]:
+    """Each variable judged by what was counted of its areas; one whose areas are not counted is not judged by them."""
+    return tuple(_line(v, reports.get(v.name), document, exceptions) for v in variables)
 
 
 _EXCEPTING = ("labels", "geography")

@@ -14,7 +14,7 @@ from celosia.data.engines import open_engine
 from celosia.data.files import SPILL, own_folder
 from celosia.data.readers import ingest, working_names
 from celosia.data.suggest import person_key, suggest
-from celosia.data.table import Table
+from celosia.data.table import ORIGIN, Table
 from celosia.model import dictionary
 from celosia.model.sources import Source
 from celosia.model.variables import Variable
@@ -37,24 +37,32 @@ class Opened:
 
 
 @contextlib.contextmanager
-def opened(source: Any, report: Progress = None, described: bool = True, **reading: Any) -> Iterator[Opened]:
-    """The table of a project, file, database or frame; `described=False` spares the suggestions."""
+def opened(
+    source: Any, report: Progress = None, described: bool = True, traced: bool = False, **reading: Any
+) -> Iterator[Opened]:
+    """The table of a project, file, database or frame; `described=False` spares the suggestions.
+
+    `traced` lets the rows of a project know which row of the source they were.
+    """
     refuse_unknown_choices(reading)
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | Path) and is_project(Path(source)):
-            yield _open_project(stack, Path(source))
+            yield _open_project(stack, Path(source), traced)
         else:
             yield _open_source(stack, source, report, described, reading)
 
 
-def _open_project(stack: contextlib.ExitStack, folder: Path) -> Opened:
+def _open_project(stack: contextlib.ExitStack, folder: Path, traced: bool) -> Opened:
+    from celosia.data.engines.duckdb import DuckDBEngine
+
     project = open_project(folder)
     private = project.working_copy.parent
-    engine = stack.enter_context(contextlib.closing(open_engine(None, private)))
+    engine = stack.enter_context(contextlib.closing(DuckDBEngine(spill=private)))
     names = working_names(project.working_copy)
     variables = project.variables()
     dictionary.refuse_disagreement(variables, names, str(project.dictionary_path))
-    table = Table(engine, engine.parquet(project.working_copy), names)
+    copy = project.working_copy
+    table = Table(engine, engine.numbered_parquet(copy, ORIGIN) if traced else engine.parquet(copy), names)
     markers = {variable.name: variable.missing for variable in variables}
     table = table.with_missing(markers)
     return Opened(table, project.config.source, variables, project.config.person, private, folder)

@@ -28,7 +28,8 @@ from celosia.model.people import PEOPLE_FORMAT, ROLES, Person
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._identity import is_key
-from celosia.pipeline._project import open_project, read_toml
+from celosia.pipeline._project import Project, open_project, read_toml
+from celosia.pipeline._signing import signing
 
 
 def people_path(folder: Place) -> Path:
@@ -73,6 +74,11 @@ def add_person(
 ) -> Person:
     """Add somebody with their roles and public key; what people wrote beside the others stays."""
     project, when = open_project(folder), moment(now)
+    with signing(project.folder):  # two who add somebody at once lose nobody
+        return _added(project, name, roles, key, why, when)
+
+
+def _added(project: Project, name: str, roles: Sequence[str], key: str, why: str, when: datetime) -> Person:
     known = read_people(project.folder)
     person = Person(" ".join(name.split()), tuple(dict.fromkeys(roles)), key.strip().lower())
     _refuse_wrong(person, known)

@@ -37,6 +37,13 @@ class Planned:
 
 def make_plan(folder: Place, *, now: datetime | None = None, report: Progress = None, **overrides: Any) -> Planned:
     """Find the release that loses least under the project's policy and write plan.json."""
+    return plan_on_ground(folder, now, report, **overrides)[0]
+
+
+def plan_on_ground(
+    folder: Place, now: datetime | None = None, report: Progress = None, **overrides: Any
+) -> tuple[Planned, Ground]:
+    """The plan, written, and the compressed source it was found on."""
     project, now = open_project(folder), moment(now)
     folder = project.folder
     ready_kernels(report)
@@ -58,7 +65,7 @@ def make_plan(folder: Place, *, now: datetime | None = None, report: Progress = 
     with replacing(path, 0o644) as draft:
         draft.write_text(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     _journal.append(project.journal_path, "plan", now, {"plan": plan.digest, "method": plan.method})
-    return Planned(plan, path)
+    return Planned(plan, path), ground
 
 
 def ground_for(project: Project, found: Opened, **overrides: Any) -> Ground:

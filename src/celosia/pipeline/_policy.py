@@ -92,7 +92,7 @@ def links_of(unit: Mapping[str, Any], variables: Sequence[Variable]) -> tuple[st
 def default_criteria(rules: Sequence[Rule], sensitive: Sequence[str]) -> Criteria:
     """The strictest of what the protocols' rules ask; without protocol, k >= 2 and l >= 2."""
     asked = {name: least(rules, name)[0] for name in ("k", "l")} if rules else {"k": 2, "l": 2}
-    return _with_thresholds((), {key: value for key, value in asked.items() if value}, sensitive)
+    return with_thresholds((), {key: value for key, value in asked.items() if value}, sensitive)
 
 
 def without_bounds(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,13 +111,13 @@ def _criteria(
     if asked.get("l") is not None and not sensitive:
         raise NoSensitivePublished()
     chosen = tuple(default_criteria(rules, sensitive) if given is None else given)
-    chosen = _with_thresholds(chosen, asked, sensitive)
+    chosen = with_thresholds(chosen, asked, sensitive)
     _refuse_unknown_names([name for data in chosen if (name := criterion_from(data).variable)], names)
     _refuse_below(chosen, rules)
     return _completed(chosen, rules, sensitive)
 
 
-def _with_thresholds(criteria: Criteria, asked: Mapping[str, Any], sensitive: Sequence[str]) -> Criteria:
+def with_thresholds(criteria: Criteria, asked: Mapping[str, Any], sensitive: Sequence[str]) -> Criteria:
     """The criteria with a k or an l set where it stands, and added where it does not."""
     changed = []
     for criterion in criteria:

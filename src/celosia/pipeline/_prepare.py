@@ -22,7 +22,7 @@ from celosia.data.engines import open_engine
 from celosia.data.files import own_folder, writing_into
 from celosia.data.readers import ingest
 from celosia.data.sheets import read_rows
-from celosia.data.suggest import person_key, suggest
+from celosia.data.suggest import ColumnFacts, person_key, suggest
 from celosia.data.table import Table
 from celosia.errors import AlreadyExists, DictionaryNeeded, FolderUnwritable, ValueOutOfRange
 from celosia.model import dictionary
@@ -84,9 +84,13 @@ def init(
         ingested = ingest(source, staging / "private" / "working.parquet", progress=stage(report, "read"), **reading)
         if person is not None:
             Schema(ingested.names).position(person)
-        variables, key, steps = _described(staging, ingested, protocols, given, report)
-        config = ProjectConfig(folder.name, messages.language(), protocols, ingested.source, person or key)
+        labels = _given_labels(given, ingested.names)  # a dictionary that does not fit is refused before any counting
+        facts = _counted(staging, ingested, report)
+        variables, steps = _described(ingested, facts, protocols, labels)
+        key = person or person_key(facts)
+        config = ProjectConfig(folder.name, messages.language(), protocols, ingested.source, key)
         _write(staging, config, variables, steps, moment(now))
+        _keep_figures(staging, facts, moment(now))
     return Initiated(Project(folder, config), variables)
 
 
@@ -123,19 +127,27 @@ def _staged(folder: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _described(
-    staging: Path, ingested: Ingested, protocols: tuple[str, ...], given: Path | None, report: Progress
-) -> tuple[tuple[Variable, ...], str | None, str]:
-    """The proposed dictionary, the column that seems to tell one person from another, and the treatments as TOML."""
-    labels = _given_labels(given, ingested.names)
+def _counted(staging: Path, ingested: Ingested, report: Progress) -> list[ColumnFacts]:
+    """What each column holds, counted once."""
     with contextlib.closing(open_engine(None, staging / "private")) as engine:
         table = Table(engine, engine.parquet(staging / "private" / "working.parquet"), ingested.names)
-        facts = column_facts(table, stage(report, "suggest"))
+        return column_facts(table, stage(report, "suggest"))
+
+
+def _described(
+    ingested: Ingested, facts: Sequence[ColumnFacts], protocols: tuple[str, ...], labels: Mapping[str, str]
+) -> tuple[tuple[Variable, ...], str]:
+    """The proposed dictionary and the treatments as TOML."""
     proposed = with_labels(suggest(facts, norm_of(protocols[0]) if protocols else None), ingested)
     variables = tuple(replace(variable, label=labels.get(variable.name, variable.label)) for variable in proposed)
     values, distinct = {one.name: one.values for one in facts}, {one.name: one.distinct for one in facts}
-    steps = proposed_steps(treatments(variables, values.__getitem__, distinct, protocols=protocols))
-    return variables, person_key(facts), steps
+    return variables, proposed_steps(treatments(variables, values.__getitem__, distinct, protocols=protocols))
+
+
+def _keep_figures(staging: Path, facts: Sequence[ColumnFacts], now: datetime) -> None:
+    from celosia.pipeline._dictionary_view import keep_figures  # loads the measures, which `init` alone does not need
+
+    keep_figures(staging, facts, now=now)
 
 
 def _given_labels(given: Path | None, columns: tuple[str, ...]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from celosia.data import descriptives
@@ -16,11 +17,14 @@ from celosia.data.table import Frequencies, Table
 from celosia.dossier import profile_page
 from celosia.model.profile import Exposure, ProfileReport, VariableProfile
 from celosia.model.variables import Role, Scale, Variable
-from celosia.pipeline._open import Opened
+from celosia.pipeline._call import Place
+from celosia.pipeline._kept import keep_report
+from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import is_project
 from celosia.risk import measure
 
+KEPT = "profile"
 RARE = 3  # a value held by at most this many rows is rare: ATENEA's RI ≥ 0.3
 LISTED = 20
 _MOST_LINKED = 30  # pairs are counted one by one: 435 at most
@@ -101,6 +105,14 @@ def _dependencies(table: Table, variables: Sequence[Variable], rows: int) -> tup
 
     found = dependencies(names, [distinct[name] for name in names], rows, pairs, least=1.0)
     return tuple((dependency.determinant, dependency.dependent) for dependency in found)
+
+
+def profile_report(folder: Place, *, report: Progress = None, now: datetime | None = None) -> ProfileReport:
+    """The profile of a project, kept in it for whoever looks later."""
+    with opened(folder) as found:
+        made = profile_table(found, report)
+    keep_report(folder, KEPT, made.as_dict(), now=now)
+    return made
 
 
 def save_profile(report: ProfileReport, target: Path, into: Path | None) -> tuple[Path, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from celosia.model.rules import RuleReport
 from celosia.model.verdict import State
 from celosia.model.verification import Publication, VerifyReport
 from celosia.pipeline import _journal
+from celosia.pipeline._author import author
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._delivery import delivered_files, delivered_release
 from celosia.pipeline._in_house import candidate_folder, recorded_digest
@@ -28,6 +30,7 @@ from celosia.pipeline._release import add_to_release, evidence_of, refuse_failin
 from celosia.pipeline._release_folder import PUBLICATION, Held, file_digest, read_release, release_folder
 from celosia.pipeline._rules import failing_text, judge_project
 from celosia.pipeline._run import _refuse_stale
+from celosia.pipeline._signing import Act, note_missing, signing
 from celosia.pipeline._verify import verify_release
 
 _WORDS = {
@@ -49,15 +52,24 @@ def publish(
     now: datetime | None = None,
 ) -> Publication:
     """Enter a release as published, if everything its protocols ask for is there; give its next review."""
-    project, now = open_project(folder), moment(now)
-    place = release_folder(project.folder, Path(release))
+    project = open_project(folder)
+    dates = {"consultation": _day(consultation), "publication_date": _day(publication_date),
+             "update_period": update_period.strip()}  # fmt: skip
+    with signing(project.folder):
+        place = release_folder(project.folder, Path(release))
+        return _entered(project, place, dates, publication_date, moment(now))
+
+
+def _entered(
+    project: Project, place: Path, dates: Mapping[str, str], publication_date: date | None, now: datetime
+) -> Publication:
     held = read_release(place)
     if held.publication is not None:
+        if held.publication.manifest == held.manifest.digest:
+            note_missing(project.journal_path, [_act(held.publication, now)])
         raise AlreadyPublished(path=str(place))
     refuse_unverified(verify_release(place), place)
     refuse_unmade(project.journal_path, held)
-    dates = {"consultation": _day(consultation), "publication_date": _day(publication_date),
-             "update_period": update_period.strip()}  # fmt: skip
     _refuse_other_candidate(project, held)
     parts = evidence_of(project.folder) | _delivered(project.folder, held)
     refuse_failing(judge_project(project.folder, "publish", publication=dates, signatures=_valid(held), **parts))
@@ -68,12 +80,16 @@ def publish(
         consultation=dates["consultation"],
         publication_date=day.isoformat(),
         update_period=dates["update_period"],
-        next_review=next_review(day, update_period).isoformat(),
+        next_review=next_review(day, dates["update_period"]).isoformat(),
     )
     add_to_release(place, PUBLICATION, entry.as_dict(), now)
-    facts = {key: value for key, value in entry.as_dict().items() if key != "format"}
-    _journal.append(project.journal_path, "publish", now, facts)
+    _journal.append(project.journal_path, "publish", now, _act(entry, now).facts)
     return entry
+
+
+def _act(entry: Publication, now: datetime) -> Act:
+    facts = {key: value for key, value in entry.as_dict().items() if key != "format"}
+    return Act("publish", facts, author(), "", now.isoformat())
 
 
 def refuse_unverified(report: VerifyReport, place: Path) -> None:

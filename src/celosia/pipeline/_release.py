@@ -28,12 +28,12 @@ from celosia.model.verdict import CheckReport
 from celosia.pipeline import _journal, _steps
 from celosia.pipeline._approve import digest_for, signature_over, valid_approvals
 from celosia.pipeline._call import Place, moment
-from celosia.pipeline._identity import Identity
+from celosia.pipeline._identity import Identity, is_signed
 from celosia.pipeline._in_house import Judged, judge_candidate, refuse_changed, rules_on
 from celosia.pipeline._keys import NONE, keys_present, label, refuse_pseudonyms
 from celosia.pipeline._people import read_people, same_name
 from celosia.pipeline._progress import Progress
-from celosia.pipeline._project import open_project, read_toml
+from celosia.pipeline._project import Project, open_project, read_toml
 from celosia.pipeline._release_files import FORMATS, Published, published_file, write_data, write_dictionary
 from celosia.pipeline._release_folder import (
     MANIFEST,
@@ -44,6 +44,7 @@ from celosia.pipeline._release_folder import (
     release_folder,
     releases_of,
 )
+from celosia.pipeline._signing import Act, note_missing, refuse_other, signing
 
 RELEASED_FORMAT = "celosia/released/1"
 _FILE, _FOLDER = 0o644, 0o755
@@ -348,25 +349,54 @@ def sign_release(
     role: str,
     note: str = "",
     *,
+    expected: str | None = None,
     now: datetime | None = None,
 ) -> Approval:
-    """Sign a release's manifest in one's own role, after making sure that its files are those it lists."""
-    now = moment(now)
+    """Sign a release's manifest in one's own role, after making sure that its files are those it lists.
+
+    `expected` is the digest of the manifest that the person was shown: another one is not signed.
+    """
     place = Path(release)
     home = open_project(place.resolve().parent.parent if project is None else project)
     folder = release_folder(home.folder, place) if not place.is_dir() else place
+    with signing(home.folder):
+        return _sign(folder, home, identity, role, note, expected, moment(now))
+
+
+def _sign(
+    folder: Path, home: Project, identity: Identity, role: str, note: str, expected: str | None, now: datetime
+) -> Approval:
     held = read_release(folder)
+    refuse_other(messages.text("people.what.release"), expected, held.manifest.digest)
     wrong = (*held.changed, *held.added, *held.removed)
     if wrong:
         raise ReleaseDamaged(path=str(folder), reason=", ".join(wrong))
     refuse_unmade(home.journal_path, held)
+    note_missing(home.journal_path, [_act(one, held) for one in _right(held)])
     made = signature_over(home.folder, held.manifest.digest, identity, role, note, now)
     _refuse_clash(made, held)
     number = sum(path.name.startswith(f"{role}-") for path in (folder / "signatures").glob("*.json")) + 1
     add_to_release(folder, f"signatures/{role}-{number}.json", made.as_dict(), now)
-    facts = {"release": folder.name, "manifest": held.manifest.digest, "role": role}
-    _journal.append(home.journal_path, "sign", now, facts, who=made.name, why=note)
+    act = _act(made, held)
+    _journal.append(home.journal_path, act.what, now, act.facts, who=act.who, why=act.why)
     return made
+
+
+def _act(one: Approval, held: Held) -> Act:
+    facts = {"release": held.folder.name, "manifest": held.manifest.digest, "role": one.role}
+    return Act("sign", facts, one.name, one.note, one.when)
+
+
+def _right(held: Held) -> list[Approval]:
+    """The signatures that people of the release really gave."""
+    names = {str(one["key"]): str(one["name"]) for one in held.manifest.people}
+    given = [one for one in held.signatures if one is not None and one.digest == held.manifest.digest]
+    return [
+        one
+        for one in given
+        if one.key in names and same_name(names[one.key], one.name)
+        if is_signed(one.signed_part(), one.signature, one.key)
+    ]
 
 
 def refuse_unmade(journal: Path, held: Held) -> None:

@@ -34,6 +34,7 @@ from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._rule_context import context_of
 from celosia.pipeline._rules import failing_text, judge_rules, rules_of
+from celosia.pipeline._sample import FILE, Watched, save_sample
 from celosia.pipeline._solve import Solution, solve
 from celosia.pipeline._steps import Stepped, stepped
 from celosia.solver import NoSolution
@@ -57,12 +58,14 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
     refuse_unapproved(project)
     ready_kernels(report)
     _refuse_stale(project, plan)
-    with opened(folder) as source, stepped(project, source, report=report) as after:
+    with opened(folder, traced=True) as source, stepped(project, source, report=report) as after:
         found = after.found
         ground = ground_for(project, found, **plan.asked)
         solution = solved_again(project, after, ground, plan, report)
+        watched = Watched(project.config.source.rows, plan.published)
         with scratch_beside(folder / "private" / "candidate") as scratch:
-            check = _written_and_checked(found, ground, plan, solution, private_folder(scratch / "candidate"), report)
+            made = private_folder(scratch / "candidate")
+            check = _written_and_checked(found, ground, plan, solution, made, watched, report)
             if not check.holds:
                 _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
                 raise CandidateFails(failing=_failing(check))
@@ -70,6 +73,7 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
             if rules.failing:
                 _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
                 raise CandidateFails(failing=failing_text(rules))
+            save_sample(source.table, watched, check.digest, made / FILE)
             _put_in_place(scratch / "candidate", folder / "private" / "candidate")
     facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows,
              "order": order_digest(folder / "private" / "candidate")}  # fmt: skip
@@ -116,9 +120,9 @@ def solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, r
 
 
 def _written_and_checked(
-    found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, report: Progress
+    found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, watched: Watched, report: Progress
 ) -> CheckReport:
-    order = _write(as_published(found.table, ground, plan, solution), plan.published, found.person, target)
+    order = _write(as_published(found.table, ground, plan, solution), plan.published, found.person, target, watched)
     if told := stage(report, "check"):
         told(0.5)
     rows = ground.quasi.n_rows
@@ -148,16 +152,17 @@ def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution) -
     return table
 
 
-def _write(table: Table, published: tuple[str, ...], person: str | None, target: Path) -> Path | None:
+def _write(table: Table, published: tuple[str, ...], person: str | None, target: Path, watched: Watched) -> Path | None:
     """The candidate in the order of its published values and, apart, whose row each one is."""
+    along = () if person is None else (person,)
+    batches = watched.passing(table.ordered_batches(published, along=along, origin=True))
     if person is None:
-        write_csv(table.ordered_batches(published), published, target / "data.csv", neutralise_formulas=True)
+        write_csv(batches, published, target / "data.csv", neutralise_formulas=True)
         return None
     order = target / "order.parquet"
     schema = pa.schema([pa.field("person", pa.string())])
     with writing_into(target), pq.ParquetWriter(order, schema) as writer:
-        batches = _parted(table.ordered_batches(published, along=(person,)), writer, schema)
-        write_csv(batches, published, target / "data.csv", neutralise_formulas=True)
+        write_csv(_parted(batches, writer, schema), published, target / "data.csv", neutralise_formulas=True)
     order.chmod(0o600)
     return order
 

@@ -43,10 +43,14 @@ _PROBLEMS = ("celosia.toml", "overrides", "people", "approvals", "journal")
 
 def status(folder: Place, *, now: datetime | None = None) -> StatusReport:
     """A project at this moment of its walk; a broken one is told as broken."""
-    place, today = Path(folder), moment(now).date()
-    facts = facts_of(place)
+    return status_of(facts_of(Path(folder)), moment(now).date())
+
+
+def status_of(facts: Facts, today: date) -> StatusReport:
+    """The status from what a project holds, for whoever has read it already."""
+    place = facts.folder
     if facts.project is None:
-        return StatusReport(str(folder), (), (), problems=tuple(facts.faults.values()))
+        return StatusReport(str(place), (), (), problems=tuple(facts.faults.values()))
     names = facts.project.config.protocols
     none: tuple[Rule, ...] = ()
     rules = facts.read("overrides", lambda: rules_of(place), none)

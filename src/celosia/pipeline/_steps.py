@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing, scratch_beside, writing_into
 from celosia.data.numbers import NumberColumn, number_column
-from celosia.data.table import Table
+from celosia.data.table import ORIGIN, Table
 from celosia.data.writers import write_csv
 from celosia.errors import SeedMissing, UnmappedListed, UnmappedValues
 from celosia.model.changes import Change
@@ -328,9 +328,10 @@ def _table_after(table: Table, technique: Technique, given: Given, outcome: Outc
 def _store(table: Table, outcome: Outcome, origins: Mapping[str, str], path: Path) -> None:
     """The table in its canonical order with the new columns in place; equal rows may change places among them."""
     schema = pa.schema([pa.field(f"c{i}", pa.string(), nullable=False) for i in range(len(origins))])
+    schema = schema.append(pa.field(ORIGIN, pa.int64())) if table.traced else schema
     start = 0
     with writing_into(path.parent), pq.ParquetWriter(path, schema) as writer:
-        for batch in table.ordered_batches(table.names):
+        for batch in table.ordered_batches(table.names, origin=True):
             end = start + batch.num_rows
             columns = [
                 outcome.columns[name].slice(start, batch.num_rows)
@@ -338,7 +339,8 @@ def _store(table: Table, outcome: Outcome, origins: Mapping[str, str], path: Pat
                 else batch.column(table.names.index(old))
                 for name, old in origins.items()
             ]
-            made = pa.record_batch([column.cast(pa.string()) for column in columns], schema=schema)
+            traces = [batch.column(batch.num_columns - 1)] if table.traced else []
+            made = pa.record_batch([*(column.cast(pa.string()) for column in columns), *traces], schema=schema)
             if outcome.dropped is not None:
                 made = made.filter(pa.array(~outcome.dropped[start:end]))
             writer.write_batch(made)

@@ -15,16 +15,19 @@ _WHOLE = 20_000  # up to this many distinct values a column is judged on all of 
 _SAMPLE = 2_000  # beyond, on this many spread evenly over the sorted ones
 
 
-def column_facts(table: Table, progress: Callable[[float], None] | None = None) -> list[ColumnFacts]:
-    """What each column holds, as the judges need it."""
-    rows, distinct = table.count_rows(), table.distinct_counts()
+def column_facts(
+    table: Table, progress: Callable[[float], None] | None = None, names: Sequence[str] | None = None
+) -> list[ColumnFacts]:
+    """What each column, or each of some, holds, as the judges need it."""
+    chosen = table.names if names is None else tuple(names)
+    rows, distinct = table.count_rows(), table.distinct_counts(chosen) if chosen else {}
     facts = []
-    for number, name in enumerate(table.names, start=1):
+    for number, name in enumerate(chosen, start=1):
         at_most = None if distinct[name] <= _WHOLE else _SAMPLE
         found = table.frequencies(name, at_most)
         facts.append(ColumnFacts(name, found.values.to_pylist(), found.counts, rows, distinct[name]))
         if progress:
-            progress(number / len(table.names))
+            progress(number / len(chosen))
     return facts
 
 

@@ -1,6 +1,7 @@
-"""Readers: any source, read once, into the private working copy."""
+"""Readers: any source, read once, into the private working copy; or its first rows alone."""
 
+from celosia.data.readers._head import Head, head_of, tables_of
 from celosia.data.readers._ingest import ingest
 from celosia.data.readers._working import working_labels, working_names
 
-__all__ = ["ingest", "working_labels", "working_names"]
+__all__ = ["Head", "head_of", "ingest", "tables_of", "working_labels", "working_names"]

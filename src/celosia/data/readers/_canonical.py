@@ -32,7 +32,7 @@ def refused(variable: str, kind: str) -> UnsupportedColumn:
 def refuse_types(schema: pa.Schema, names: tuple[str, ...]) -> None:
     """Refuses columns that are not plain values, before anything is read."""
     for name, field in zip(names, schema, strict=True):
-        kind = _refusal(field.type)
+        kind = refusal_of(field.type)
         if kind:
             raise refused(name, kind)
 
@@ -111,15 +111,15 @@ _KINDS: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
 )
 
 
-def _refusal(kind: pa.DataType) -> str:
+def refusal_of(kind: pa.DataType) -> str:
     """Why a type is refused; empty when it is plain."""
     if isinstance(kind, pa.BaseExtensionType):
         name = getattr(kind, "extension_name", "")
         if name == "arrow.json":
             return "json"
-        return "" if name == "arrow.uuid" else _refusal(kind.storage_type)
+        return "" if name == "arrow.uuid" else refusal_of(kind.storage_type)
     if pa.types.is_dictionary(kind):
-        return _refusal(kind.value_type)
+        return refusal_of(kind.value_type)
     if any(holds(kind) for holds in _PLAIN):
         return ""
     return next((reason for holds, reason in _KINDS if holds(kind)), "other")

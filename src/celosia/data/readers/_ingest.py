@@ -16,7 +16,7 @@ from celosia.data.readers._working import Draft, refuse_json
 from celosia.data.sniffing import Overrides, apply_overrides, is_database_address, sniff
 from celosia.model.sources import Ingested, ReadingChoices, Source
 
-_READERS = {
+READERS = {
     "csv": "delimited",
     "parquet": "parquet",
     "xlsx": "workbook",
@@ -45,18 +45,18 @@ def ingest(
     **overrides: Unpack[Overrides],
 ) -> Ingested:
     """Reads a source once and puts its working copy at `target`, whole or not at all."""
-    place, chosen = _settle(source, choices, overrides)
+    place, chosen = settle(source, choices, overrides)
     with scratch_beside(target) as scratch:
         draft = scratch / "working.parquet"
         result = _reader(chosen.format)(place, chosen, draft, progress)
         refuse_json(draft, result.names)
         put_in_place(draft, target)
-    name = _shown_name(place, result.choices)
+    name = shown_name(place, result.choices)
     read = Source(name, result.digest, result.rows, len(result.names), result.choices)
     return Ingested(read, result.names, dict(result.labels))
 
 
-def _settle(
+def settle(
     source: str | Path | ArrowStream, choices: ReadingChoices | None, overrides: Overrides
 ) -> tuple[object, ReadingChoices]:
     """What the reader is given, and how it is to be read."""
@@ -74,11 +74,11 @@ def _settle(
 
 def _reader(format: str) -> Callable[[object, ReadingChoices, Path, Progress | None], Draft]:
     """The reader of a format, imported only when it is needed."""
-    module = import_module(f"celosia.data.readers.{_READERS[format]}")
+    module = import_module(f"celosia.data.readers.{READERS[format]}")
     return cast(Callable[[object, ReadingChoices, Path, Progress | None], Draft], module.read)
 
 
-def _shown_name(place: object, choices: ReadingChoices) -> str:
+def shown_name(place: object, choices: ReadingChoices) -> str:
     """The name of a source without folder, user or password."""
     if isinstance(place, Path):
         return place.name

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from celosia import messages
+from celosia.data.limits import refuse_width
 from celosia.data.sniffing import looks_like_data
 from celosia.errors import BlankHeader, DuplicateHeader, GuessedDuplicateHeader, NothingChosen
 from celosia.model.schema import Schema
@@ -24,6 +25,7 @@ def numbered(width: int) -> tuple[str, ...]:
 
 def settled(raw: Sequence[str], choices: ReadingChoices) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
     """The column names without surrounding blanks or line ends; blanks and repetitions refused or renamed."""
+    refuse_width(len(raw))
     names = tuple(" ".join(name.split()) for name in raw)
     notices: tuple[Notice, ...] = ()
     if choices.rename_duplicates:

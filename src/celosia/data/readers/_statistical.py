@@ -16,6 +16,7 @@ import pyarrow as pa
 from celosia import messages
 from celosia.data.readers._arrow import with_notice, write_texts
 from celosia.data.readers._digest import file_digest
+from celosia.data.readers._head import Head, head_of_texts
 from celosia.data.readers._names import kept_positions, settled
 from celosia.data.readers._scalars import cell_text
 from celosia.data.readers._stream import Progress
@@ -65,6 +66,19 @@ def read_labelled(
         return replace(written, choices=with_notice(written.choices, *_missing_notice(labels)))
     except errors:
         raise DamagedFile(path=str(path), format=program) from None
+
+
+def head_labelled(path: Path, choices: ReadingChoices, rows: int, reader: Callable[..., Any], program: str) -> Head:
+    """The first rows of a labelled file."""
+    errors = (library().ReadstatError, library().PyreadstatError, UnicodeDecodeError, OverflowError)
+    try:
+        data, metadata = reader(str(path), row_limit=rows, user_missing=True, output_format="dict")
+    except errors:
+        raise DamagedFile(path=str(path), format=program) from None
+    raw, types = list(metadata.column_names), metadata.readstat_variable_types
+    columns = [_column(data[name], types.get(name) != "string").to_pylist() for name in raw]
+    # the file's number of rows is only known when all were read
+    return head_of_texts(raw, zip(*columns, strict=True), choices, path.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ import duckdb
 from celosia.data.files import sounds_full
 from celosia.data.readers import _diagnosis
 from celosia.data.readers._canonical import WHITESPACE
+from celosia.data.readers._first_rows import first_rows, ragged
+from celosia.data.readers._head import Head, head_of_texts
 from celosia.data.readers._names import kept_positions, numbered, settled
 from celosia.data.readers._stream import (
     LONGEST_LINE,
@@ -62,6 +64,16 @@ def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | 
     lost = blank_lines_between(text, choices.quote) if len(raw) == 1 else 0  # where a blank line may be a missing cell
     notices += more + tuple(Notice.of(key, count=n) for key, n in (("blank_cells", blanks), ("blank_rows", lost)) if n)
     return Draft(names, rows, findings.digest, replace(choices, notes=choices.notes + notices))
+
+
+def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
+    """The first rows of a delimited text, from its first bytes alone."""
+    found = first_rows(path, choices, rows)
+    raw = found[0].fields if choices.header else numbered(len(found[0].fields))
+    error = ragged(path, found, len(raw))
+    if error:
+        raise error
+    return head_of_texts(raw, [one.fields for one in found[choices.header :]], choices, str(path))
 
 
 def _state(path: Path) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from celosia.data.readers._arrow import stopping_faults, write_stream
+from celosia.data.readers._head import Head, head_of_batches
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._tables import chosen_table, shown_tables
 from celosia.data.readers._working import Draft
@@ -28,10 +29,38 @@ def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | 
     damaged = DamagedFile(path=str(path), format="DuckDB")
     try:
         with duckdb.connect(str(path), read_only=True, config=config) as connection:
-            known = shown_tables(connection.execute(_TABLES).fetchall(), plain="main")
+            known = _known(connection)
             choices = chosen_table(path.name, list(known), choices)
             reader = connection.execute(f"SELECT * FROM {known[choices.sheet]}").to_arrow_reader(_BATCH)
             batches = stopping_faults(reader, (duckdb.Error, pa.ArrowException, OSError), damaged)
             return write_stream(reader.schema, batches, choices, draft)
     except duckdb.Error:
         raise damaged from None
+
+
+def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
+    """The first rows of a table of a DuckDB file."""
+    damaged = DamagedFile(path=str(path), format="DuckDB")
+    try:
+        with duckdb.connect(str(path), read_only=True, config=_CONFIG) as connection:
+            known = _known(connection)
+            choices = chosen_table(path.name, list(known), choices)
+            query = f"SELECT * FROM {known[choices.sheet]} LIMIT {rows:d}"
+            reader = connection.execute(query).to_arrow_reader(_BATCH)
+            batches = stopping_faults(reader, (duckdb.Error, pa.ArrowException, OSError), damaged)
+            return head_of_batches(reader.schema, batches, rows, choices, path.name, tables=tuple(known))
+    except duckdb.Error:
+        raise damaged from None
+
+
+def tables(path: Path) -> tuple[str, ...]:
+    """The tables and views of a DuckDB file."""
+    try:
+        with duckdb.connect(str(path), read_only=True, config=_CONFIG) as connection:
+            return tuple(_known(connection))
+    except duckdb.Error:
+        raise DamagedFile(path=str(path), format="DuckDB") from None
+
+
+def _known(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    return shown_tables(connection.execute(_TABLES).fetchall(), plain="main")

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from celosia.data.readers._arrow import stopping_faults, write_stream
 from celosia.data.readers._digest import file_digest
+from celosia.data.readers._head import Head, head_of_batches
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._working import Draft
 from celosia.errors import DamagedFile
@@ -42,3 +43,15 @@ def _batches(file: pq.ParquetFile, progress: Progress | None) -> Iterator[pa.Rec
         done += batch.num_rows
         if progress is not None:
             progress(done / total)
+
+
+def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
+    """The first rows of a Parquet file."""
+    damaged = DamagedFile(path=str(path), format="Parquet")
+    try:
+        file = pq.ParquetFile(path)
+    except _FAULTS:
+        raise damaged from None
+    with file:
+        batches = stopping_faults(file.iter_batches(batch_size=rows), _FAULTS, damaged)
+        return head_of_batches(file.schema_arrow, batches, rows, choices, path.name, total=file.metadata.num_rows)

@@ -6,7 +6,8 @@ The address may hold a password: it is in no error, name or note.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from celosia import messages
 from celosia.data.files import writing_into
 from celosia.data.readers._canonical import refused
+from celosia.data.readers._head import Head, head_of_texts
 from celosia.data.readers._names import kept_positions, settled
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._tables import chosen_table, quoted_name, shown_tables
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _ENGINE = "PostgreSQL"
 _SESSION = "SET datestyle = 'ISO'; SET timezone = 'UTC'; SET client_encoding = 'UTF8'; SET extra_float_digits = 1"
+_PATIENCE = "SET statement_timeout = '20s'"  # a view may be slow, and somebody waits for a preview
 _TABLES = """
 SELECT n.nspname, c.relname
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -66,16 +69,40 @@ class _Column:
 
 def read(address: str, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
     """Reads a table of a database into a working copy."""
+    with _opened(address) as connection:
+        return _read_table(connection, choices, draft, progress)
+
+
+def head(address: str, choices: ReadingChoices, rows: int) -> Head:
+    """The first rows of a table of a database; what is no plain value is left blank."""
+    with _opened(address) as connection:
+        connection.execute(_PATIENCE)
+        known = _known(connection)
+        choices = chosen_table(_ENGINE, list(known), choices)
+        columns = [_Column(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
+        chosen = ", ".join("NULL" if column.refusal() else column.as_text() for column in columns)
+        cells = connection.execute(f"SELECT {chosen} FROM {known[choices.sheet]} LIMIT {rows:d}".encode()).fetchall()
+    names, kinds = [column.name for column in columns], [column.refusal() for column in columns]
+    return head_of_texts(names, cells, choices, choices.sheet, kinds, tables=tuple(known))
+
+
+def tables(address: str) -> tuple[str, ...]:
+    """The tables and views that may be read."""
+    with _opened(address) as connection:
+        return tuple(_known(connection))
+
+
+@contextmanager
+def _opened(address: str) -> Iterator[psycopg.Connection[Any]]:
     import_driver()
     import psycopg
 
     connection = _connect(address)
     try:
         with connection:
-            return _read_table(connection, choices, draft, progress)
+            yield connection
     except psycopg.Error as fault:
-        kind = type(fault).__name__
-    raise EngineFault(engine=_ENGINE, kind=kind)
+        raise EngineFault(engine=_ENGINE, kind=type(fault).__name__) from None
 
 
 def import_driver() -> None:
@@ -102,10 +129,9 @@ def _connect(address: str) -> psycopg.Connection[Any]:
 def _read_table(
     connection: psycopg.Connection[Any], choices: ReadingChoices, draft: Path, progress: Progress | None
 ) -> Draft:
-    known = shown_tables(connection.execute(_TABLES), plain="public")
+    known = _known(connection)
     choices = chosen_table(_ENGINE, list(known), choices)
-    table = known[choices.sheet]
-    columns = [_Column(*row) for row in connection.execute(_COLUMNS, (table,))]
+    columns = [_Column(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
     names, notices = settled([column.name for column in columns], choices)
     kept = kept_positions(names, choices.dropped)
     columns, names = [columns[i] for i in kept], tuple(names[i] for i in kept)
@@ -113,13 +139,17 @@ def _read_table(
         if column.refusal():
             raise refused(name, column.refusal())
     text = draft.parent / "table.csv"
-    _stream(connection, table, columns, text)
+    _stream(connection, known[choices.sheet], columns, text)
     rows, blanks = copy_text(Path(choices.sheet), text, names, draft, progress)
     text.unlink()
     if rows == 0:
         raise HeaderOnly(path=choices.sheet)
     notices += (Notice.of("blank_cells", count=blanks),) if blanks else ()
     return Draft(names, rows, working_digest(draft, names), replace(choices, notes=choices.notes + notices))
+
+
+def _known(connection: psycopg.Connection[Any]) -> dict[str, str]:
+    return shown_tables(connection.execute(_TABLES), plain="public")
 
 
 def _stream(connection: psycopg.Connection[Any], table: str, columns: Sequence[_Column], target: Path) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from celosia.data.readers._statistical import Metadata, code_text, library, read_labelled
+from celosia.data.readers._head import Head
+from celosia.data.readers._statistical import Metadata, code_text, head_labelled, library, read_labelled
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._working import Draft
 from celosia.model.sources import ReadingChoices
@@ -16,6 +17,11 @@ from celosia.model.sources import ReadingChoices
 def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
     """Reads an SPSS file into a working copy."""
     return read_labelled(path, choices, draft, progress, library().read_sav, _missing_codes, "SPSS")
+
+
+def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
+    """The first rows of an SPSS file."""
+    return head_labelled(path, choices, rows, library().read_sav, "SPSS")
 
 
 def _missing_codes(metadata: Metadata, name: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from celosia.data.readers._arrow import from_rows, write_texts
 from celosia.data.readers._canonical import refused
+from celosia.data.readers._head import Head, head_of_texts
 from celosia.data.readers._names import kept_positions, settled
 from celosia.data.readers._scalars import cell_text
 from celosia.data.readers._stream import Progress
@@ -29,13 +30,22 @@ _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND na
 
 def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
     """Reads a table of a SQLite file into a working copy."""
+    with _opened(path) as connection:
+        choices = chosen_table(path.name, _known(connection), choices)
+        return _read_table(connection, choices, draft, path.name)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            known = [row[0] for row in connection.execute(_TABLES)]
-            choices = chosen_table(path.name, known, choices)
-            return _read_table(connection, choices, draft, path.name)
+            yield connection
     except (sqlite3.Error, UnicodeDecodeError):
         raise DamagedFile(path=str(path), format="SQLite") from None
+
+
+def _known(connection: sqlite3.Connection) -> list[str]:
+    return [row[0] for row in connection.execute(_TABLES)]
 
 
 def _read_table(connection: sqlite3.Connection, choices: ReadingChoices, draft: Path, place: str) -> Draft:
@@ -56,3 +66,22 @@ def _batches(cursor: sqlite3.Cursor, names: Sequence[str]) -> Iterator[list[pa.A
             if any(isinstance(row[position], bytes) for row in rows):
                 raise refused(name, "binary")
         yield from_rows([[cell_text(cell) for cell in row] for row in rows], len(names))
+
+
+def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
+    """The first rows of a table of a SQLite file."""
+    with _opened(path) as connection:
+        known = _known(connection)
+        choices = chosen_table(path.name, known, choices)
+        cursor = connection.execute(f"SELECT * FROM {quoted_name(choices.sheet)} LIMIT {rows:d}")
+        raw = [column[0] for column in cursor.description]
+        found = cursor.fetchall()
+        binary = ["binary" if any(isinstance(row[i], bytes) for row in found) else "" for i in range(len(raw))]
+        cells = [[None if isinstance(cell, bytes) else cell_text(cell) for cell in row] for row in found]
+        return head_of_texts(raw, cells, choices, path.name, binary, tables=tuple(known))
+
+
+def tables(path: Path) -> tuple[str, ...]:
+    """The tables and views of a SQLite file."""
+    with _opened(path) as connection:
+        return tuple(_known(connection))

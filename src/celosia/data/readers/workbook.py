@@ -16,8 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celosia import messages
+from celosia.data.readers._archive import refuse_bomb
 from celosia.data.readers._arrow import write_texts
 from celosia.data.readers._digest import file_digest
+from celosia.data.readers._head import Head, head_of_texts
 from celosia.data.readers._names import kept_positions, numbered, settled
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._tables import chosen_table
@@ -37,16 +39,38 @@ _NO_DAY = "1899-12-3[01]T"  # how a time without a date comes out
 
 def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
     """Reads one sheet of a workbook into a working copy."""
+    cells, numeric, choices, _ = _loaded(path, choices)
+    return _write(path, cells, numeric, choices, draft)
+
+
+def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
+    """The first rows of a sheet; the library parses all of it."""
+    cells, numeric, choices, sheets = _loaded(path, choices, rows)
+    filled, first, choices, notices = _first_row(path, cells, numeric, choices)
+    kept = filled.slice(1 if choices.header else 0, rows)
+    texts = zip(*(column.to_pylist() for column in kept.columns), strict=True)
+    noted = replace(choices, notes=choices.notes + notices)
+    found = head_of_texts(first, texts, noted, path.name, tables=sheets)
+    return replace(found, choices=noted)
+
+
+def tables(path: Path) -> tuple[str, ...]:
+    """The sheets of a workbook."""
+    return tuple(_open(path).sheet_names)
+
+
+def _loaded(
+    path: Path, choices: ReadingChoices, rows: int | None = None
+) -> tuple[pa.Table, tuple[int, ...], ReadingChoices, tuple[str, ...]]:
     book = _open(path)
     import fastexcel
 
     try:
         choices = chosen_table(path.name, book.sheet_names, choices, first=True)
-        cells = _cells(book, choices.sheet)
-        numeric = _numeric_positions(book, choices.sheet)
+        cells = _cells(book, choices.sheet, rows)
+        return cells, _numeric_positions(book, choices.sheet), choices, tuple(book.sheet_names)
     except (fastexcel.FastExcelError, pa.ArrowException):
         raise DamagedFile(path=str(path), format="Excel") from None
-    return _write(path, cells, numeric, choices, draft)
 
 
 def _open(path: Path) -> fastexcel.ExcelReader:
@@ -56,6 +80,7 @@ def _open(path: Path) -> fastexcel.ExcelReader:
         feature = messages.text("reading.features.workbooks")
         raise MissingExtra(feature=feature, extra="office") from None
     _silence()
+    refuse_bomb(path)
     try:
         return fastexcel.read_excel(path)
     except fastexcel.FastExcelError:
@@ -68,9 +93,10 @@ def _silence() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _cells(book: fastexcel.ExcelReader, sheet: str) -> pa.Table:
-    """All rows of a sheet as text, first row included, without the rows that are empty."""
-    batch = book.load_sheet(sheet, header_row=None, dtypes="string").to_arrow()
+def _cells(book: fastexcel.ExcelReader, sheet: str, rows: int | None) -> pa.Table:
+    """The rows of a sheet as text, first row included, the empty ones too."""
+    wanted = None if rows is None else _SAMPLE + rows  # empty rows are left out later
+    batch = book.load_sheet(sheet, header_row=None, n_rows=wanted, dtypes="string").to_arrow()
     columns = [_iso(column) for column in batch.columns]
     return pa.table(columns, names=[f"c{i}" for i in range(len(columns))])
 
@@ -90,22 +116,32 @@ def _numeric_positions(book: fastexcel.ExcelReader, sheet: str) -> tuple[int, ..
 
 
 def _write(path: Path, cells: pa.Table, numeric: Sequence[int], choices: ReadingChoices, draft: Path) -> Draft:
+    filled, first, choices, notices = _first_row(path, cells, numeric, choices)
+    names, _ = settled(first, choices)
+    kept = kept_positions(names, choices.dropped)
+    rows = filled.slice(1) if choices.header else filled
+    texts = (list(batch.columns) for batch in rows.select(list(kept)).to_batches(_BATCH))
+    noted = replace(choices, notes=choices.notes + notices)
+    return write_texts(tuple(names[i] for i in kept), texts, noted, draft, file_digest(path), place=path.name)
+
+
+def _first_row(
+    path: Path, cells: pa.Table, numeric: Sequence[int], choices: ReadingChoices
+) -> tuple[pa.Table, Sequence[str], ReadingChoices, tuple[Notice, ...]]:
+    """The filled rows, the names of the columns as they stand, and what is to be said of them."""
     filled, empty = _without_empty_rows(cells)
     if filled.num_rows == 0:
         raise EmptyFile(path=str(path))
     choices = _with_header_guess(filled, choices)
-    first = [column[0].as_py() or "" for column in filled.columns]
-    names, notices = settled(first if choices.header else numbered(len(first)), choices)
+    first = [column[0].as_py() or "" for column in filled.columns] if choices.header else numbered(filled.num_columns)
+    names, notices = settled(first, choices)
     kept = kept_positions(names, choices.dropped)
     coded = ", ".join(names[i] for i in numeric if i in kept)
     if coded:
         notices += (Notice.of("numbers_in_workbook", variables=coded),)
     if empty:
         notices += (Notice.of("blank_rows", count=empty),)
-    rows = filled.slice(1) if choices.header else filled
-    texts = (list(batch.columns) for batch in rows.select(list(kept)).to_batches(_BATCH))
-    noted = replace(choices, notes=choices.notes + notices)
-    return write_texts(tuple(names[i] for i in kept), texts, noted, draft, file_digest(path), place=path.name)
+    return filled, first, choices, notices
 
 
 def _without_empty_rows(cells: pa.Table) -> tuple[pa.Table, int]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack, cast
 
 from celosia import messages
+from celosia.data.limits import refuse_width
 from celosia.data.sniffing import _format
 from celosia.data.sniffing._dialect import (
     count_decimals,
@@ -156,6 +157,7 @@ def _decoded(path: Path, sample: Sample, encoding: str) -> str:
 def _sniff_columns(text: str, sample: Sample, choices: ReadingChoices, guesses: set[str]) -> ReadingChoices:
     found = first_records(text, choices.delimiter, choices.quote, sample.whole)
     rows = [record.fields for record in found]
+    refuse_width(max(map(len, rows), default=0))
     if "decimal" in guesses:
         choices = replace(choices, decimal=guess_decimal(rows))
     notes: tuple[Notice, ...] = ()

@@ -96,7 +96,7 @@ def _inside_zip(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             members = set(archive.namelist())
-            kind = archive.read("mimetype")[:80] if "mimetype" in members else b""
+            kind = _start_of(archive, "mimetype") if "mimetype" in members else b""
     except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError):
         raise _unreadable_zip(path) from None
     if b"opendocument.spreadsheet" in kind:
@@ -104,6 +104,12 @@ def _inside_zip(path: Path) -> str:
     if any(name.startswith("xl/workbook") for name in members):
         return XLSX
     raise _unreadable_zip(path)
+
+
+def _start_of(archive: zipfile.ZipFile, member: str) -> bytes:
+    """The first bytes of a member, which may be endless."""
+    with archive.open(member) as stream:
+        return stream.read(80)
 
 
 def _unreadable_zip(path: Path) -> DamagedFile | UnsupportedFile:

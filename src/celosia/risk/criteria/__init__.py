@@ -17,6 +17,7 @@ from celosia.risk.criteria._distinct_l import DistinctL
 from celosia.risk.criteria._entropy_l import EntropyL
 from celosia.risk.criteria._k import KAnonymity
 from celosia.risk.criteria._k_map import KMap
+from celosia.risk.criteria._parameters import declared
 from celosia.risk.criteria._population_uniqueness import PopulationUniqueness
 from celosia.risk.criteria._recursive_l import RecursiveL
 from celosia.risk.criteria._reidentification import AverageRisk, HighestRisk
@@ -71,4 +72,5 @@ __all__ = [
     "ValueSets",
     "Values",
     "criterion_from",
+    "declared",
 ]

@@ -5,9 +5,11 @@ Validation, command-line options, forms and reference pages are made from the sa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Any
 
 from celosia.errors import ValueOutOfRange
 
@@ -95,6 +97,19 @@ class Name:
 
 
 Parameter = Whole | Ratio | Choice | Flag | Name
+_KINDS: Mapping[type, str] = {Whole: "whole", Ratio: "number", Choice: "choice", Flag: "flag", Name: "name"}
+
+
+def declared(parameter: Parameter) -> dict[str, Any]:
+    """A declaration as plain data, from which a form is made."""
+    required = parameter.default is REQUIRED
+    found: dict[str, Any] = {"kind": _KINDS[type(parameter)], "required": required}
+    found["default"] = None if required else as_plain(parameter.default)
+    if isinstance(parameter, Whole | Ratio):
+        found |= {"minimum": float(parameter.minimum), "maximum": float(parameter.maximum)}
+    if isinstance(parameter, Ratio):
+        found["above_minimum"] = parameter.above_minimum
+    return found | ({"options": parameter.options} if isinstance(parameter, Choice) else {})
 
 
 def _exact(given: object) -> Fraction | None:

@@ -1,0 +1,177 @@
+"""A release as one .zip, and the .zip that somebody sends: packed the same each time, unpacked without trusting it.
+
+Knows names, sizes and the few files a release may hold. Ignores what they say: `verify` judges that. An archive is
+opened in a private corner of its own that is swept afterwards: no path, link, password or bomb gets through, and what
+it says of its own sizes is not believed. Source: DESIGN §5 (what a second official can repeat).
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+import struct
+import zipfile
+from pathlib import Path
+
+from celosia import messages
+from celosia.data.files import PRIVATE_FOLDER, reading_from, replacing, scratch_beside, writing_into
+from celosia.errors import ArchiveRefused, ReleaseDamaged, ValueOutOfRange
+from celosia.model.verification import VerifyReport
+from celosia.pipeline._call import Place
+from celosia.pipeline._project import open_project
+from celosia.pipeline._release_folder import MANIFEST, PUBLICATION, SIGNATURES, read_release, releases_of
+from celosia.pipeline._verify import verify_release
+
+MOST_FILES = 200
+MOST_BYTES = 2_000_000_000
+_JSON_BYTES = 20_000_000  # of a manifest or a signature, which are read whole
+_DIRECTORY_BYTES = 100_000  # of the list of files inside; 200 of them need far less
+_PIECE = 1 << 20
+_MOMENT = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows: when somebody packed it is nobody's business
+_FILE_MODE = (stat.S_IFREG | 0o644) << 16
+_PLAIN = re.compile(r"[\w][\w .-]{0,99}")
+_OWN = re.compile(
+    rf"{MANIFEST}|{PUBLICATION}|{SIGNATURES}/[a-z_-]+\d*\.json|data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv"
+    r"|dossier/[a-z_-]+\.(html|pdf|docx|svg|png)"
+)
+_END, _END64 = b"PK\x05\x06", b"PK\x06\x07"
+
+
+def archive_release(folder: Place, release: str, target: Place) -> Path:
+    """Pack a release of a project, as it was made, into a .zip: fixed order, times and modes."""
+    place = own_release(open_project(folder).folder, release)
+    held = read_release(place)
+    wrong = (*held.changed, *held.added, *held.removed)
+    if wrong:
+        raise ReleaseDamaged(path=place.name, reason=", ".join(wrong))
+    files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
+    path = Path(target)
+    with replacing(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for file in files:
+            _pack(archive, file, f"{place.name}/{file.relative_to(place).as_posix()}")
+    return path
+
+
+def _pack(archive: zipfile.ZipFile, file: Path, name: str) -> None:
+    entry = zipfile.ZipInfo(name, _MOMENT)
+    entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, _FILE_MODE, 3
+    entry.file_size = file.stat().st_size  # so that a large one gets the room it needs
+    with reading_from(file), file.open("rb") as source, archive.open(entry, "w") as sink:
+        while piece := source.read(_PIECE):
+            sink.write(piece)
+
+
+def own_release(project: Path, name: str) -> Path:
+    """A release of a project by its name; nothing else can be named."""
+    known = [path.parent for path in sorted(releases_of(project).glob(f"*/{MANIFEST}"))]
+    for place in known:
+        if place.name == name and not place.is_symlink():
+            return place
+    raise ValueOutOfRange(parameter="release", given="", allowed=", ".join(one.name for one in known) or "–")
+
+
+def verify_upload(path: Place, *, most_files: int = MOST_FILES, most_bytes: int = MOST_BYTES) -> VerifyReport:
+    """Judge the release inside a .zip from its files alone; nothing of it stays."""
+    packed = Path(path)
+    with scratch_beside(packed) as corner:
+        try:
+            return verify_release(_unpacked(packed, corner, most_files, most_bytes))
+        except RecursionError:  # JSON nested a thousand deep
+            raise ArchiveRefused(reason=_reason("damaged")) from None
+
+
+def _unpacked(packed: Path, corner: Path, most_files: int, most_bytes: int) -> Path:
+    """The release folder inside an archive, unpacked into a corner."""
+    with reading_from(packed):
+        _refuse_odd_end(packed)
+    try:
+        with reading_from(packed), zipfile.ZipFile(packed) as archive:
+            entries = _checked([one for one in archive.infolist() if not one.is_dir()], most_files)
+            home = _home([one.filename for one in entries])
+            target = corner / (home or "release")
+            for entry in entries:
+                most_bytes -= _write(archive, entry, target / entry.filename.removeprefix(f"{home}/"), most_bytes)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError, ValueError):
+        raise ArchiveRefused(reason=_reason("damaged")) from None
+    _refuse_swollen(target / "data.xlsx", most_bytes)
+    return target
+
+
+def _reason(key: str, **fields: object) -> str:
+    return messages.text(f"release.archive.{key}", **fields)
+
+
+def _refuse_odd_end(packed: Path) -> None:
+    """Look at the end of the file before anything reads its list: a list of millions would fill the memory."""
+    with packed.open("rb") as stream:
+        stream.seek(0, 2)
+        size = stream.tell()
+        stream.seek(max(0, size - 65_557))
+        tail = stream.read()
+    place = tail.rfind(_END)
+    if place < 0 or len(tail) < place + 22:
+        raise ArchiveRefused(reason=_reason("not_zip"))
+    (listed,) = struct.unpack_from("<I", tail, place + 12)
+    if listed > _DIRECTORY_BYTES or tail[max(0, place - 20) : place].startswith(_END64):
+        raise ArchiveRefused(reason=_reason("many", most=MOST_FILES))
+
+
+def _checked(entries: list[zipfile.ZipInfo], most_files: int) -> list[zipfile.ZipInfo]:
+    """The entries, if each is a plain file of a plain name, once."""
+    if len(entries) > most_files:
+        raise ArchiveRefused(reason=_reason("many", most=most_files))
+    names = [one.orig_filename for one in entries]
+    if len({name.casefold() for name in names}) != len(names):
+        raise ArchiveRefused(reason=_reason("twice"))
+    for one in entries:
+        kind = stat.S_IFMT(one.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG):
+            raise ArchiveRefused(reason=_reason("link"))
+        if one.flag_bits & 0x1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ArchiveRefused(reason=_reason("locked"))
+        if one.orig_filename != one.filename or not all(_PLAIN.fullmatch(part) for part in one.filename.split("/")):
+            raise ArchiveRefused(reason=_reason("name"))
+    return entries
+
+
+def _home(names: list[str]) -> str:
+    """The one folder that everything lies in; empty where the release lies at the top."""
+    tops = {name.partition("/")[0] for name in names}
+    home = "" if MANIFEST in names or len(tops) != 1 else next(iter(tops))
+    inside = [name.removeprefix(f"{home}/") for name in names]
+    if MANIFEST not in inside:
+        raise ArchiveRefused(reason=_reason("no_manifest"))
+    if not all(_OWN.fullmatch(name) for name in inside):
+        raise ArchiveRefused(reason=_reason("strange"))
+    return home
+
+
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, most: int) -> int:
+    """Unpack one file; what comes out is counted, whatever the archive says."""
+    written = 0
+    most = min(most, _JSON_BYTES) if target.suffix == ".json" else most
+    with writing_into(target.parent):
+        target.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        with archive.open(entry) as source, target.open("xb") as sink:
+            while piece := source.read(_PIECE):
+                written += len(piece)
+                if written > most:
+                    raise ArchiveRefused(reason=_reason("large"))
+                sink.write(piece)
+    return written
+
+
+def _refuse_swollen(workbook: Path, most: int) -> None:
+    """A workbook is an archive itself: count what is in it before a reader unpacks it into the memory."""
+    if not workbook.is_file():
+        return
+    try:
+        with zipfile.ZipFile(workbook) as archive:
+            for entry in archive.infolist():
+                with archive.open(entry) as source:
+                    while piece := source.read(_PIECE):
+                        most -= len(piece)
+                        if most < 0:
+                            raise ArchiveRefused(reason=_reason("large"))
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError):
+        return  # no workbook at all: verify says so

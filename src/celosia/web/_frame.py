@@ -1,0 +1,363 @@
+"""What every page has: who reads it, the project, the way through it, and the work that runs.
+
+Knows the order of the pages. A page is a function of a Desk; it asks verbs and shows what they answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from nicegui import app, background_tasks, context, ui
+from starlette.requests import Request
+
+from celosia import messages
+from celosia.errors import CelosiaError, InternalFault, NotYourRole, SessionOver
+from celosia.web import _rights as rights
+from celosia.web._jobs import Job
+from celosia.web._office import Office
+from celosia.web._sessions import Session
+from celosia.web._widgets import button, link, note, tag, word
+from celosia.web._workers import Call, Failed, place_of
+
+STEPS = ("overview", "data", "dictionary", "request", "hierarchies", "risk", "search", "result", "dossier", "people")
+_HEAD = '<link rel="stylesheet" href="/assets/celosia.css"><script src="/assets/celosia.js" defer></script>'
+_TICK = 0.4  # seconds between two looks at the work that runs
+
+
+class Shown(Exception):
+    """An error that the reader has already been told: a page lets it pass."""
+
+
+def office() -> Office:
+    """The server's parts."""
+    found: Office = app.state.office
+    return found
+
+
+def session_here() -> Session:
+    """The session of whoever reads this page."""
+    found: Session = context.client.request.state.session
+    return found
+
+
+def language_here() -> str | None:
+    """The language of whoever reads; None where nobody does."""
+    if not app.is_started:  # asking for a client would make one
+        return None
+    try:
+        return session_here().language
+    except (RuntimeError, AttributeError):
+        return None
+
+
+@dataclass(slots=True)
+class Desk:
+    """One place to work at: the whole office, or one project of it."""
+
+    office: Office
+    session: Session
+    name: str = ""
+    page: str = ""
+    _done: list[Callable[[Job], Awaitable[None] | None]] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        """The project's folder."""
+        return self.office.project(self.name)
+
+    @property
+    def csrf(self) -> str:
+        """What an upload must bring along."""
+        return self.session.csrf
+
+    async def ask(self, verb: str, *args: Any, **kwargs: Any) -> Any:
+        """The answer of a quick verb; its error is told to the reader and becomes Shown."""
+        try:
+            return await self.answer(verb, *args, **kwargs)
+        except (Failed, CelosiaError) as error:
+            sentence = str(error)
+        if context.client.has_socket_connection:
+            tell(sentence, "bad")
+        raise Shown(sentence)
+
+    async def answer(self, verb: str, *args: Any, **kwargs: Any) -> Any:
+        """The answer of a quick verb; its error is raised as Failed, for a page that says it in its own place."""
+        self._permit(verb)
+        return await self.office.pool.ask(Call(verb, args, kwargs, self.session.language, self.session.name))
+
+    def may(self, verb: str) -> bool:
+        """Whether the reader's role includes a verb."""
+        return rights.may_do(self.session.roles, verb)
+
+    def _permit(self, verb: str) -> None:
+        """Refuse what the role does not include, and whoever's session ended; the first is noted."""
+        if not self.office.sessions.alive(self.session):
+            raise SessionOver()
+        if not self.may(verb):
+            refused(self, verb)
+            raise NotYourRole(roles=role_words(self.session))
+
+    def start(self, verb: str, *args: Any, project: Path | None = None, **kwargs: Any) -> None:
+        """Begin long work on this project (or on another one: the wizard makes it)."""
+        try:
+            self._permit(verb)
+            place = project or self.folder
+            self.office.jobs.start(place, Call(verb, args, kwargs, self.session.language, self.session.name))
+        except CelosiaError as error:
+            tell(str(error), "bad")
+
+    def when_done(self, callback: Callable[[Job], Awaitable[None] | None]) -> None:
+        """Call this when work on this project ends while the page is open; without any, the page is loaded anew."""
+        self._done.append(callback)
+
+    def uploaded(self, ticket: str) -> Path | None:
+        """The file behind a ticket of this session."""
+        path = self.session.uploads.get(ticket)
+        return Path(path) if path else None
+
+    def scratch(self, name: str) -> Path:
+        """A path in a private folder of its own, for a verb to write what will be downloaded."""
+        folder = self.office.corner / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        return folder / name
+
+    def offer(self, path: Path, name: str = "") -> None:
+        """Send a file to the reader, once."""
+        ticket = secrets.token_urlsafe(16)
+        self.session.downloads[ticket] = (str(path), name or path.name)
+        ui.download(f"/download/{ticket}", name or path.name)
+
+
+def role_words(session: Session) -> str:
+    """The roles of an account, in words."""
+    return ", ".join(word(f"protocols.role.{role}") for role in session.roles)
+
+
+def refused(desk: Desk, what: str) -> None:
+    """Note that somebody tried what their role does not include."""
+    note = Call("note_refusal", (desk.office.root, desk.name, what), {}, desk.session.language, desk.session.name)
+    background_tasks.create(desk.office.pool.ask(note), name="refusal")
+
+
+def tell(sentence: str, kind: str = "info") -> None:
+    """A word to the reader that stays until it is put away, where it is bad."""
+    colour = {"bad": "negative", "good": "positive", "warning": "warning", "info": "info"}[kind]
+    ui.notify(sentence, type=colour, position="top", multi_line=True, timeout=0 if kind == "bad" else 4000,
+              close_button=word("web.close"))  # fmt: skip
+
+
+def unexpected(fault: Exception) -> None:
+    """Our own fault in a page: the reader hears where it happened, nobody hears its words."""
+    if isinstance(fault, Shown):
+        return
+    sentence = str(InternalFault(where=place_of(fault)))
+    print(sentence, file=sys.stderr)
+    with contextlib.suppress(RuntimeError):  # no page is there to tell
+        tell(sentence, "bad")
+
+
+def broken(fault: Exception) -> None:
+    """What stands in place of a page that could not be built at all."""
+    note(str(InternalFault(where=place_of(fault))), "bad")
+
+
+Builder = Callable[[Desk], Awaitable[None]]
+
+
+def page(step: str) -> Callable[[Builder], Builder]:
+    """Register the page of one step of a project: /p/{name}/{step}."""
+
+    def registered(build: Builder) -> Builder:
+        path = "/p/{name}" if step == "overview" else f"/p/{{name}}/{step}"
+
+        @ui.page(path, response_timeout=60)
+        async def shown(name: str, request: Request) -> None:
+            desk = Desk(office(), request.state.session, name, step)
+            await _framed(desk, word(f"web.step.{step}"), build)
+
+        return build
+
+    return registered
+
+
+def plain_page(path: str, title: str) -> Callable[[Builder], Builder]:
+    """Register a page that belongs to no project."""
+
+    def registered(build: Builder) -> Builder:
+        @ui.page(path, response_timeout=60)
+        async def shown(request: Request) -> None:
+            await _framed(Desk(office(), request.state.session, page=path.strip("/") or "projects"), word(title), build)
+
+        return build
+
+    return registered
+
+
+async def _framed(desk: Desk, title: str, build: Builder) -> None:
+    _dress(desk, title)
+    tag("a", word("web.skip"), "c-skip", href="#main")
+    _header(desk)
+    with tag("main", classes="c-main", id="main", tabindex="-1"):
+        tag("h1", title)
+        if not rights.may_see(desk.session.roles, desk.page):
+            context.client.status_code = 403
+            refused(desk, desk.page)
+            note(str(NotYourRole(roles=role_words(desk.session))), "bad")
+            return
+        if desk.name and not _is_there(desk):
+            context.client.status_code = 404
+            note(word("web.no_project"), "bad")
+            return
+        work = tag("div", classes="c-work", aria_live="polite")
+        with _controls(desk):
+            await _built(desk, build)
+        if desk.name:
+            watched(desk, work)  # last: a timer delivers the page at once
+
+
+@contextlib.contextmanager
+def _controls(desk: Desk) -> Iterator[None]:
+    """Where the reader's role does not include the work of a page, its controls are shown at rest."""
+    if rights.may_edit(desk.session.roles, desk.page):
+        yield
+        return
+    note(word("web.reading", roles=role_words(desk.session)))
+    with tag("fieldset", classes="c-rest", disabled=True):
+        yield
+
+
+async def _built(desk: Desk, build: Builder) -> None:
+    """Build a page; an error becomes a sentence on it."""
+    sentence = await _trouble(desk, build)
+    if sentence:
+        note(sentence, "bad")
+
+
+async def _trouble(desk: Desk, build: Builder) -> str:
+    try:
+        await build(desk)
+    except (Shown, CelosiaError, Failed) as error:
+        return str(error)
+    except Exception as fault:  # noqa: BLE001 - the last door of a page: whatever it quotes stays inside
+        return str(InternalFault(where=place_of(fault)))
+    return ""
+
+
+def _is_there(desk: Desk) -> bool:
+    try:
+        return (desk.folder / "celosia.toml").is_file()
+    except CelosiaError:
+        return False
+
+
+def _dress(desk: Desk, title: str) -> None:
+    ui.add_head_html(_HEAD)
+    ui.dark_mode({"auto": None, "light": False, "dark": True}[desk.session.theme])
+    ui.page_title(f"{title} · {desk.name or 'celosia'}")
+    # A script of the page itself: asking the browser to run one would deliver the page before it is built.
+    ui.add_head_html(f"<script>document.documentElement.lang = '{messages.language()}'</script>")
+
+
+def _header(desk: Desk) -> None:
+    with tag("header", classes="c-header"):
+        with tag("div", classes="c-bar"):
+            link("celosia", "/", "c-brand")
+            if desk.name:
+                tag("span", desk.name, "c-project")
+            tag("span", "", "c-space")
+            _preferences(desk)
+        if desk.name:
+            _steps(desk)
+
+
+def _preferences(desk: Desk) -> None:
+    here = quote(step_path(desk.name, desk.page) if desk.name else "/")
+    for code in messages.LANGUAGES:
+        if code != desk.session.language:
+            target = f"/preference?language={code}&back={here}"
+            made = link(messages.section(code, "web")["language"], target, "c-quiet")
+            made.props["lang"] = code
+    if desk.session.login:
+        link(desk.session.name, "/password", "c-quiet")
+        with tag("form", method="post", action="/logout", classes="c-inline"):
+            tag("input", type="hidden", name="csrf", value=desk.csrf)
+            tag("button", word("web.door.leave"), "c-button c-quiet", type="submit")
+    following = {"auto": "dark", "dark": "light", "light": "auto"}[desk.session.theme]
+    target = f"/preference?theme={following}&back={here}"
+    link(word(f"web.theme.{desk.session.theme}"), target, "c-quiet")
+
+
+def step_path(name: str, step: str) -> str:
+    """The address of a project's page."""
+    return quote(f"/p/{name}" if step == "overview" else f"/p/{name}/{step}")
+
+
+def _steps(desk: Desk) -> None:
+    with tag("nav", classes="c-steps", aria_label=word("web.steps")), tag("ol"):
+        for step in (one for one in STEPS if rights.may_see(desk.session.roles, one)):
+            with tag("li"):
+                made = link(word(f"web.step.{step}"), step_path(desk.name, step))
+                if step == desk.page:
+                    made.props["aria-current"] = "page"
+
+
+def watched(desk: Desk, box: ui.element) -> None:
+    """Show what runs on this project, wherever it was started; when it ends, the page shows what came of it."""
+    seen: dict[str, Any] = {"told": None}
+
+    def show() -> Job | None:
+        """Show the work as it is now; gives it if it ended since the last look."""
+        job = desk.office.jobs.last(desk.folder)
+        now = None if job is None else (job.number, job.state, job.stage, round(job.share, 2))
+        if now == seen["told"]:
+            return None
+        before, seen["told"] = seen["told"], now
+        box.clear()
+        if job is None:
+            return None
+        with box:
+            _job(desk, job)
+        return job if job.ended and before is not None and before[0] == job.number else None
+
+    async def look() -> None:
+        ended = show()
+        if ended is not None:
+            await _ended(desk, ended)
+
+    show()
+    ui.timer(_TICK, look)
+
+
+async def _ended(desk: Desk, job: Job) -> None:
+    if job.state != "done":
+        return
+    if not desk._done:
+        ui.navigate.reload()
+    for callback in desk._done:
+        waited = callback(job)
+        if waited is not None:
+            await waited
+
+
+def _job(desk: Desk, job: Job) -> None:
+    verb = word(f"web.work.{job.call.verb}") if messages.has(f"web.work.{job.call.verb}") else job.call.verb
+    if job.ended:
+        kind = {"done": "good", "cancelled": "warning", "failed": "bad"}[job.state]
+        said = job.sentence or word(f"web.job.{job.state}", seconds=messages.decimal(job.seconds, 1))
+        with note(said, kind, verb):
+            button(word("web.close"), lambda: desk.office.jobs.forget(desk.folder), "quiet")
+        return
+    with tag("div", classes="c-note c-info"):
+        with tag("div"):
+            tag("strong", verb)
+            stage = word(f"web.stage.{job.stage}") if messages.has(f"web.stage.{job.stage}") else ""
+            tag("span", " " + (stage or word(f"web.job.{job.state}")))
+            tag("progress", max=1, value=job.share or None, aria_label=verb)
+        button(word("web.cancel"), lambda: desk.office.jobs.cancel(desk.folder), "danger")

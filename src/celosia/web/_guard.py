@@ -1,0 +1,275 @@
+"""The door of the page: every request passes here before anything else sees it.
+
+Our own names only (a foreign name that points here is refused), a session for everything but the door, our own origin
+for whatever changes something or opens a channel, a secret header beside the cookie, bounded bodies, and headers that
+let the page load nothing from elsewhere and nobody frame it. A script runs only with the nonce of its page.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from celosia import messages
+from celosia.web._sessions import LIFE, Session, Sessions
+
+ENTER = "/enter"
+CSRF = "x-celosia-csrf"
+BODY_LIMIT = 1_000_000  # bytes of a request that is not an upload
+_UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+_STREAMED = ("/upload",)  # they count their own bytes
+_FORMS = ("/login", "/password", "/logout")  # plain forms cannot send a header: they carry the secret in a field
+_OPEN = ("/login", "/assets/celosia.css", "/assets/celosia.svg")  # what somebody without a session may see
+_ASSETS = ("/_nicegui/", "/assets/")
+_SCRIPT = re.compile(rb"<script(?=[\s>])")
+_ALWAYS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",  # with none at all, a form would not say where it comes from
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """How the page is reached: under which names, by whom, with which cookie."""
+
+    names: tuple[str, ...]
+    port: int
+    shared: bool = False  # accounts, instead of the token of the person at the machine
+    tls: bool = False
+    home: str = "/"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """What a request may call us."""
+        return frozenset(f"{name}:{self.port}" for name in self.names)
+
+    @property
+    def scheme(self) -> str:
+        """http or https."""
+        return "https" if self.tls else "http"
+
+    @property
+    def cookie(self) -> str:
+        """The cookie's name: cookies do not tell ports apart."""
+        return f"celosia_{self.port}"
+
+    @property
+    def cookie_text(self) -> str:
+        """The cookie, with room for the session's id and life."""
+        text = self.cookie + "={id}; Path=/; HttpOnly; SameSite=Strict; Max-Age={life}"
+        return text + "; Secure" if self.tls else text
+
+
+class Guard:
+    """The ASGI middleware around the whole page."""
+
+    def __init__(self, app: ASGIApp, sessions: Sessions, gate: Gate) -> None:
+        self._app = app
+        self._sessions = sessions
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = _headers(scope)
+        session = self._sessions.of(_cookie(headers, self._gate.cookie))
+        refused = self._refusal(scope, headers, session)
+        if scope["type"] == "websocket":
+            await (send({"type": "websocket.close", "code": 1008}) if refused else self._app(scope, receive, send))
+            return
+        host = headers.get("host", "")
+        if refused == 401 and scope["method"] == "GET":
+            await self._outside(scope, send, host)
+        elif refused:
+            await _say(send, refused, _words(refused), host)
+        elif session is not None and session.fresh and not scope["path"].startswith((*_FORMS, *_OPEN)):
+            await _send_to(send, "/password")
+        else:
+            scope.setdefault("state", {})["session"] = session
+            await self._app(scope, _bounded(scope, receive), _Dressed(send, scope, host))
+
+    def _refusal(self, scope: Scope, headers: Mapping[str, str], session: Session | None) -> int:
+        """0, or the status with which a request is refused."""
+        host = headers.get("host", "")
+        if host not in self._gate.hosts:
+            return 421
+        changes = scope["type"] == "websocket" or scope["method"] in _UNSAFE
+        if not _from_here(headers, f"{self._gate.scheme}://{host}", needed=changes):
+            return 403
+        if session is not None and session.fresh and scope["type"] == "websocket":
+            return 403
+        if session is None:
+            return 0 if self._gate.shared and scope["type"] == "http" and scope["path"] in _OPEN else 401
+        if scope["type"] == "http" and changes:
+            return self._wrong_body(scope, headers, session)
+        return 0
+
+    def _wrong_body(self, scope: Scope, headers: Mapping[str, str], session: Session) -> int:
+        given = headers.get(CSRF, "").encode()
+        if scope["path"] not in _FORMS and not hmac.compare_digest(given, session.csrf.encode()):
+            return 403
+        return 413 if not scope["path"].startswith(_STREAMED) and _length(headers) > BODY_LIMIT else 0
+
+    async def _outside(self, scope: Scope, send: Send, host: str) -> None:
+        """Somebody without a session: where there are accounts they are shown the door, else they need the token."""
+        if self._gate.shared:
+            await _send_to(send, "/login")
+            return
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        session = self._sessions.enter(token) if scope["path"] == ENTER else None
+        if session is not None:
+            await _send_to(send, self._gate.home, self._gate.cookie_text.format(id=session.id, life=LIFE))
+        else:
+            status = 403 if scope["path"] == ENTER else 401
+            await _say(send, status, _words(status), host)
+
+
+async def _send_to(send: Send, target: str, cookie: str = "") -> None:
+    headers = {
+        **_ALWAYS, "location": quote(target), "cache-control": "no-store", "content-security-policy": policy("", "none")
+    }  # fmt: skip
+    if cookie:
+        headers["set-cookie"] = cookie
+    await send({"type": "http.response.start", "status": 303, "headers": _raw(headers.items())})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _from_here(headers: Mapping[str, str], ours: str, needed: bool) -> bool:
+    """Whether a request comes from our own page; one that changes something must say so."""
+    origin = headers.get("origin")
+    if origin is None:
+        return not needed
+    return origin == ours and headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+
+
+def _bounded(scope: Scope, receive: Receive) -> Receive:
+    """The body of a request, cut off where it grows beyond what any of ours has."""
+    if scope["path"].startswith(_STREAMED):
+        return receive
+    left = BODY_LIMIT
+
+    async def bounded() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        return {"type": "http.disconnect"} if left < 0 else message
+
+    return bounded
+
+
+class _Dressed:
+    """Adds the security headers to a response, and its nonce to every script of a page."""
+
+    def __init__(self, send: Send, scope: Scope, host: str) -> None:
+        self._send = send
+        self._asset = scope["path"].startswith(_ASSETS)
+        self._host = host
+        self._nonce = secrets.token_urlsafe(16)
+        self._start: MutableMapping[str, Any] | None = None
+        self._body = bytearray()
+
+    async def __call__(self, message: Message) -> None:
+        """Pass a part of the response on; a page is held back until it is whole."""
+        if message["type"] == "http.response.start":
+            headers = {key.lower(): value for key, value in message["headers"]}
+            if headers.get(b"content-type", b"").startswith(b"text/html"):
+                self._start = message
+                return
+            await self._send({**message, "headers": self._dressed(message["headers"])})
+        elif self._start is not None and message["type"] == "http.response.body":
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._whole()
+        else:
+            await self._send(message)
+
+    async def _whole(self) -> None:
+        assert self._start is not None
+        body = _SCRIPT.sub(f'<script nonce="{self._nonce}"'.encode(), bytes(self._body))
+        headers = [pair for pair in self._start["headers"] if pair[0].lower() != b"content-length"]
+        headers.append((b"content-length", str(len(body)).encode()))
+        await self._send({**self._start, "headers": self._dressed(headers)})
+        await self._send({"type": "http.response.body", "body": body})
+
+    def _dressed(self, given: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        more = {**_ALWAYS, "content-security-policy": policy(self._host, self._nonce)}
+        if not self._asset:
+            more["cache-control"] = "no-store"
+        return [pair for pair in given if pair[0].lower().decode() not in more] + _raw(more.items())
+
+
+def policy(host: str, nonce: str) -> str:
+    """What a page may load: our own files, our own channel, scripts that bear the nonce.
+
+    The page's framework turns short expressions of ours into functions, hence `unsafe-eval`: it lets a script that
+    runs already make code from text, it lets no script in.
+    """
+    return "; ".join((
+        "default-src 'none'",
+        f"script-src 'self' 'nonce-{nonce}' 'unsafe-eval'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        f"connect-src 'self' ws://{host} wss://{host}",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ))  # fmt: skip
+
+
+def bare_page(words: str) -> str:
+    """A page that needs nothing: words of ours alone."""
+    return (
+        '<!doctype html><html lang="es"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><title>celosia</title>'
+        f'<body style="font-family:sans-serif;margin:3rem auto;max-width:40rem;padding:0 1rem">{words}</body></html>'
+    )
+
+
+async def _say(send: Send, status: int, words: str, host: str) -> None:
+    headers = {
+        **_ALWAYS,
+        "content-security-policy": policy(host, "none"),
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-store",
+    }
+    await send({"type": "http.response.start", "status": status, "headers": _raw(headers.items())})
+    await send({"type": "http.response.body", "body": bare_page(words).encode()})
+
+
+def _words(status: int) -> str:
+    """The refusal in both languages: whoever has no session has not chosen one."""
+    found = [messages.section(code, "web")[f"refused.{status}"] for code in messages.LANGUAGES]
+    return "".join(f"<p>{words}</p>" for words in found)
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    return {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
+
+
+def _cookie(headers: Mapping[str, str], name: str) -> str:
+    # Not the standard library's reader: one odd cookie of another program on this machine makes it drop all of them.
+    return cookie_parser(headers.get("cookie", "")).get(name, "")
+
+
+def _length(headers: Mapping[str, str]) -> int:
+    given = headers.get("content-length", "0")
+    return int(given) if given.isdigit() else BODY_LIMIT + 1
+
+
+def _raw(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(key.encode("latin-1"), value.encode("latin-1")) for key, value in headers]

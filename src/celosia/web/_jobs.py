@@ -1,0 +1,117 @@
+"""Long work on projects: it belongs to the server, not to a tab, and one project has one at a time.
+
+Knows what runs, how far it is and how it ended. Its result is what the verb wrote into the project.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from celosia import messages
+from celosia.errors import CelosiaError, ProjectBusy
+from celosia.web._workers import Call, Failed, Pool, Worker
+
+MOST = 2  # pieces of work at once; the others wait
+ENDED = ("done", "failed", "cancelled")
+
+
+@dataclass(slots=True)
+class Job:
+    """One piece of work, as a page shows it."""
+
+    number: int
+    project: Path
+    call: Call
+    state: str = "waiting"  # waiting | running | done | failed | cancelled
+    stage: str = ""
+    share: float = 0.0
+    sentence: str = ""  # why it failed
+    refused: bool = False
+    started: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state in ENDED
+
+    def hear(self, stage: str, share: float) -> None:
+        """Take a word about progress."""
+        self.stage, self.share = stage, min(max(share, 0.0), 1.0)
+
+
+class Jobs:
+    """The work of one server."""
+
+    def __init__(self, pool: Pool, most: int = MOST) -> None:
+        self._pool = pool
+        self._places = asyncio.Semaphore(most)
+        self._jobs: dict[Path, Job] = {}  # the last one of each project
+        self._workers: dict[int, Worker] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._count = 0
+
+    def start(self, project: Path, call: Call) -> Job:
+        """Begin a piece of work; a project that has one under way refuses."""
+        last = self._jobs.get(project)
+        if last is not None and not last.ended:
+            raise ProjectBusy(project=project.name)
+        self._count += 1
+        job = Job(self._count, project, call)
+        self._jobs[project] = job
+        task = asyncio.create_task(self._run(job))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return job
+
+    def last(self, project: Path) -> Job | None:
+        """The work of a project that runs, or that ended last."""
+        return self._jobs.get(project)
+
+    def forget(self, project: Path) -> None:
+        """Put away the word about work that ended."""
+        job = self._jobs.get(project)
+        if job is not None and job.ended:
+            del self._jobs[project]
+
+    def cancel(self, project: Path) -> None:
+        """Stop what runs on a project; the project stays as it was."""
+        job = self._jobs.get(project)
+        if job is None or job.ended:
+            return
+        _end(job, "cancelled")
+        worker = self._workers.pop(job.number, None)
+        if worker is not None:
+            self._pool.dismiss(worker)
+
+    async def _run(self, job: Job) -> None:
+        async with self._places:
+            if job.ended:
+                return
+            job.state = "running"
+            worker = await self._pool.own()
+            if job.ended:  # cancelled while its process was starting
+                self._pool.dismiss(worker)
+                return
+            self._workers[job.number] = worker
+            try:
+                await asyncio.to_thread(worker.call, job.call, job.hear)
+                _end(job, "done")
+            except Failed as failed:
+                _end(job, "failed", failed.told.sentence, failed.told.refusal)
+            except CelosiaError as error:
+                with messages.speaking(job.call.language):
+                    _end(job, "failed", str(error))
+            finally:
+                if self._workers.pop(job.number, None) is not None:
+                    self._pool.dismiss(worker)
+
+
+def _end(job: Job, state: str, sentence: str = "", refused: bool = False) -> None:
+    if job.ended:  # cancelled before: the end of its process is no news
+        return
+    job.state, job.sentence, job.refused = state, sentence, refused
+    job.seconds = time.monotonic() - job.started

@@ -1,0 +1,44 @@
+"""What one server has: the folder of the projects, its processes, its work and its sessions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from celosia.errors import OutsideProjects
+from celosia.web._jobs import Jobs
+from celosia.web._sessions import Sessions
+from celosia.web._workers import Pool
+
+_PLAIN = re.compile(r"[^\W_][\w .-]{0,119}")  # a name, never a path: no slash, no leading dot
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """The parts that all pages share."""
+
+    root: Path  # the projects' folder; nothing outside it is read or written
+    corner: Path  # private scratch in it: uploads and downloads of this process
+    sessions: Sessions
+    pool: Pool
+    jobs: Jobs
+    upload_limit: int  # bytes
+    only: str = ""  # the one project to show, where one was named
+    shared: bool = False  # several people with accounts
+
+    def project(self, name: str) -> Path:
+        """The folder of a project; a name that is no plain name, or a link that leads away, is refused."""
+        if self.only and name != self.only:
+            raise OutsideProjects()
+        return inside(self.root, name)
+
+
+def inside(root: Path, name: str) -> Path:
+    """A plain name as a path directly inside a folder."""
+    if not _PLAIN.fullmatch(name):
+        raise OutsideProjects()
+    path = root / name
+    if path.resolve().parent != root.resolve():
+        raise OutsideProjects()
+    return path

@@ -1,0 +1,127 @@
+"""Who may use the page: a one-time token or a password opens a session, and a session is a cookie.
+
+Knows tokens, sessions and wrong guesses. Ignores requests. Secrets are compared in constant
+time and never written down.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+LIFE = 12 * 60 * 60  # seconds that a session lasts at most
+IDLE = 60 * 60  # seconds without a sign of life after which an account must enter again
+OWNER = ("owner",)  # the person at the machine: there are no accounts, and everything is theirs
+WRONG_MOST = 5  # guesses at one account …
+FROM_MOST = 20  # … or from one address …
+WRONG_WITHIN = 15 * 60  # … within these seconds shut the door for as long
+
+
+@dataclass(slots=True)
+class Session:
+    """One browser that came in."""
+
+    id: str
+    csrf: str
+    until: float
+    language: str
+    login: str = ""
+    name: str = ""
+    roles: tuple[str, ...] = OWNER
+    fresh: bool = False  # must change the password before anything else
+    seen: float = 0.0
+    theme: str = "auto"  # auto | light | dark
+    uploads: dict[str, str] = field(default_factory=dict)  # ticket → path
+    downloads: dict[str, tuple[str, str]] = field(default_factory=dict)  # ticket → (path, name)
+
+
+class Sessions:
+    """The sessions of one server."""
+
+    def __init__(self, language: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.language = language
+        self._clock = clock
+        self._token: str | None = None
+        self._sessions: dict[str, Session] = {}
+
+    def new_token(self) -> str:
+        """A token that lets one browser in, once; the one before it is worth nothing any more."""
+        self._token = secrets.token_urlsafe(32)
+        return self._token
+
+    def enter(self, token: str) -> Session | None:
+        """The session that a token opens; the second use opens nothing."""
+        if self._token is None or not hmac.compare_digest(self._token.encode(), token.encode()):
+            return None  # a wrong guess does not shut out whoever holds the right one
+        self._token = None
+        return self.open()
+
+    def open(
+        self, login: str = "", name: str = "", roles: Sequence[str] = OWNER, fresh: bool = False, language: str = ""
+    ) -> Session:
+        """A new session; its id was never anywhere before."""
+        now = self._clock()
+        made = Session(
+            secrets.token_urlsafe(32), secrets.token_urlsafe(32), now + LIFE, language or self.language, login, name,
+            tuple(roles), fresh, now,
+        )  # fmt: skip
+        self._sessions[made.id] = made
+        return made
+
+    def of(self, id: str) -> Session | None:
+        """The session of a cookie, while it lasts; asking is a sign of life."""
+        session = self._sessions.get(id)
+        if session is None:
+            return None
+        now = self._clock()
+        if session.until <= now or (session.login and session.seen + IDLE <= now):
+            self.close(session)
+            return None
+        session.seen = now
+        return session
+
+    def alive(self, session: Session) -> bool:
+        """Whether a session that a page holds still counts."""
+        return self.of(session.id) is session
+
+    def close(self, session: Session) -> None:
+        """End a session."""
+        self._sessions.pop(session.id, None)
+
+    def close_all(self, login: str, but: Session | None = None) -> None:
+        """End every session of an account."""
+        for session in [one for one in self._sessions.values() if one.login == login and one is not but]:
+            self.close(session)
+
+
+class Guesses:
+    """Wrong passwords, by account and by address: after too many the door stays shut for a while."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._wrong: dict[str, list[float]] = {}
+
+    def shut(self, login: str, address: str) -> bool:
+        """Whether no password is looked at now."""
+        return self._recent(f"login {login}") >= WRONG_MOST or self._recent(f"from {address}") >= FROM_MOST
+
+    def wrong(self, login: str, address: str) -> None:
+        """Remember a wrong guess."""
+        for key in (f"login {login}", f"from {address}"):
+            self._wrong.setdefault(key, []).append(self._clock())
+
+    def right(self, login: str) -> None:
+        """Forget the wrong guesses at an account."""
+        self._wrong.pop(f"login {login}", None)
+
+    def _recent(self, key: str) -> int:
+        since = self._clock() - WRONG_WITHIN
+        kept = [moment for moment in self._wrong.get(key, ()) if moment > since]
+        if kept:
+            self._wrong[key] = kept
+        else:
+            self._wrong.pop(key, None)
+        return len(kept)

@@ -1,0 +1,274 @@
+"""The few elements all pages are made of: light, native, labelled.
+
+Everything shown is text: a header called `<script>` is seen as `<script>`. Nothing here is ever markup from data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from celosia import messages
+
+_numbers = itertools.count(1)
+Handler = Callable[[Any], Awaitable[None] | None]
+Click = Callable[[], Awaitable[None] | None]
+Cell = str | Callable[[], object]  # words, or a function that builds what the cell holds
+
+
+def word(key: str, **fields: object) -> str:
+    """A sentence of the catalogue."""
+    return messages.text(key, **fields)
+
+
+def tag(name: str, /, text: str = "", classes: str = "", **attributes: Any) -> ui.element:
+    """A plain HTML element with words in it; `aria_label` becomes `aria-label`, None is left out."""
+    made = ui.element(name)
+    if text:
+        made._text = text  # shown as text, never as markup
+    if classes:
+        made.classes(classes)
+    for key, value in attributes.items():
+        if value is not None:
+            made.props[key.rstrip("_").replace("_", "-")] = value
+    return made
+
+
+def heading(text: str, level: int = 2, **attributes: Any) -> ui.element:
+    """A heading."""
+    return tag(f"h{level}", text, **attributes)
+
+
+def paragraph(text: str, classes: str = "") -> ui.element:
+    """A paragraph."""
+    return tag("p", text, classes)
+
+
+def note(text: str, kind: str = "info", title: str = "") -> ui.element:
+    """A box that says something: info, good, warning or bad; the kind is also said in words."""
+    sign = {"info": "ℹ", "good": "✓", "warning": "⚠", "bad": "✗"}[kind]
+    box = tag("div", classes=f"c-note c-{kind}", role="alert" if kind == "bad" else "status")
+    with box:
+        tag("span", sign, "c-sign", aria_hidden="true")
+        with tag("div"):
+            tag("strong", f"{word(f'web.note.{kind}')}{': ' + title if title else ''}")
+            tag("span", f" {text}")
+    return box
+
+
+def button(
+    text: str, on_click: Click, kind: str = "plain", label: str | None = None, disabled: bool = False
+) -> ui.element:  # fmt: skip
+    """A button: plain, primary, danger, quiet or small; `label` is its spoken name, where its words are not enough."""
+    made = tag("button", text, f"c-button c-{kind}", type="button", aria_label=label, disabled=disabled or None)
+    made.on("click", lambda _: on_click())
+    return made
+
+
+def figures(pairs: Sequence[tuple[str, str]]) -> ui.element:
+    """A few figures, each with its name."""
+    with tag("dl", classes="c-figures") as made:
+        for name, value in pairs:
+            with tag("div"):
+                tag("dt", name)
+                tag("dd", value)
+    return made
+
+
+def state(text: str, kind: str) -> ui.element:
+    """A word with a colour: good, warning, bad or info."""
+    return tag("span", text, f"c-state c-{kind}")
+
+
+def link(text: str, target: str, classes: str = "") -> ui.element:
+    """A link inside the page; the target is ours, never data."""
+    return tag("a", text, classes, href=target)
+
+
+@contextlib.contextmanager
+def labelled(text: str, hint: str = "", hidden: bool = False) -> Iterator[str]:
+    """A label and room for its field; gives the id that the field must take."""
+    name = f"f{next(_numbers)}"
+    with tag("div", classes="c-field"):
+        tag("label", text, "c-hidden" if hidden else "", for_=name)
+        yield name
+        if hint:
+            tag("small", hint, id=f"{name}-hint")
+
+
+def choice(
+    text: str,
+    options: Mapping[str, str],
+    value: str,
+    on_change: Handler,
+    hint: str = "",
+    hidden_label: bool = False,
+    classes: str = "",
+) -> ui.element:
+    """A native select; options map a value to its words. The handler gets the value."""
+    with labelled(text, hint, hidden_label) as name:
+        return bare_choice(text, options, value, on_change, classes, id=name)
+
+
+def bare_choice(
+    text: str, options: Mapping[str, str], value: str, on_change: Handler, classes: str = "", **attributes: Any
+) -> ui.element:
+    """A select without a label of its own beside it, for cells of a table; the text is its spoken name."""
+    attributes = attributes if "id" in attributes else {**attributes, "aria_label": text}
+    made = tag("select", classes=f"c-select {classes}", **attributes)
+    with made:
+        for key, words in options.items():
+            tag("option", words, value=key, selected=True if key == value else None)
+    made.on("change", lambda event: on_change(event.args), js_handler="(e) => emit(e.target.value)")
+    return made
+
+
+def text_field(
+    text: str, value: str, on_change: Handler, hint: str = "", kind: str = "text", hidden_label: bool = False,
+    **attributes: Any,
+) -> ui.element:  # fmt: skip
+    """A one-line input; the handler gets its text when it was changed and left."""
+    with labelled(text, hint, hidden_label) as name:
+        return _input(name, value, kind, on_change, **attributes)
+
+
+def number_field(
+    text: str, value: float | int | None, on_change: Handler, minimum: float | None = None,
+    maximum: float | None = None, step: float | str = 1, hint: str = "", hidden_label: bool = False,
+) -> ui.element:  # fmt: skip
+    """A number; the handler gets a float, or None when it was emptied."""
+
+    def parsed(given: Any) -> Awaitable[None] | None:
+        try:
+            return on_change(None if given in (None, "") else float(given))
+        except (TypeError, ValueError):
+            return on_change(None)
+
+    shown = "" if value is None else str(value)
+    with labelled(text, hint, hidden_label) as name:
+        return _input(name, shown, "number", parsed, min=minimum, max=maximum, step=step)
+
+
+def slider(
+    text: str, value: float, on_change: Handler, minimum: float = 0, maximum: float = 100, step: float = 1,
+    hint: str = "",
+) -> ui.element:  # fmt: skip
+    """A native range; the handler gets a float when it was let go."""
+    with labelled(text, hint) as name:
+        return _input(
+            name, str(value), "range", lambda given: on_change(float(given)), min=minimum, max=maximum, step=step
+        )
+
+
+def _input(name: str, value: str, kind: str, on_change: Handler, **attributes: Any) -> ui.element:
+    # As an attribute: a property would be set again, over what was typed, whenever any part of the page changes.
+    made = tag("input", classes="c-input", id=name, type=kind, **{"^value": value}, **attributes)
+    made.on("change", lambda event: on_change(event.args), js_handler="(e) => emit(e.target.value)")
+    return made
+
+
+def text_area(text: str, value: str, on_change: Handler, hint: str = "", rows: int = 3) -> ui.element:
+    """Several lines of text."""
+    with labelled(text, hint) as name:
+        made = tag("textarea", value, "c-input", id=name, rows=rows)  # its text: what is typed over it stays
+        made.on("change", lambda event: on_change(event.args), js_handler="(e) => emit(e.target.value)")
+        return made
+
+
+def check(text: str, value: bool, on_change: Handler, hidden_label: bool = False) -> ui.element:
+    """A check box; the handler gets True or False."""
+    with tag("label", classes="c-check"):
+        made = tag("input", type="checkbox", checked=True if value else None, aria_label=text if hidden_label else None)
+        made.on("change", lambda event: on_change(bool(event.args)), js_handler="(e) => emit(e.target.checked)")
+        if not hidden_label:
+            tag("span", text)
+    return made
+
+
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str, numbers: Sequence[int] = (),
+    classes: str = "", show_caption: bool = False, row_heads: bool = True,
+) -> ui.element:  # fmt: skip
+    """A real table in a box that scrolls by itself; the first cell of a row is its head, `numbers` stand right."""
+    box = tag("div", classes="c-scroll", tabindex="0", role="region", aria_label=caption)
+    with box, tag("table", classes=f"c-table {classes}"):
+        tag("caption", caption, "" if show_caption else "c-hidden")
+        with tag("thead"), tag("tr"):
+            for i, name in enumerate(columns):
+                tag("th", name, "c-number" if i in numbers else "", scope="col")
+        with tag("tbody"):
+            for row in rows:
+                _row(row, numbers, row_heads)
+    return box
+
+
+def _row(row: Sequence[Cell], numbers: Sequence[int], row_heads: bool) -> None:
+    with tag("tr"):
+        for i, cell in enumerate(row):
+            kind, scope = ("th", "row") if i == 0 and row_heads else ("td", None)
+            made = tag(kind, cell if isinstance(cell, str) else "", "c-number" if i in numbers else "", scope=scope)
+            if not isinstance(cell, str):
+                with made:
+                    cell()
+
+
+@contextlib.contextmanager
+def card(title: str = "", level: int = 2, classes: str = "") -> Iterator[ui.element]:
+    """A section with a heading."""
+    name = f"h{next(_numbers)}" if title else None
+    with tag("section", classes=f"c-card {classes}", aria_labelledby=name) as made:
+        if title:
+            heading(title, level, id=name)
+        yield made
+
+
+@contextlib.contextmanager
+def details(summary: str, opened: bool = False) -> Iterator[ui.element]:
+    """What is shown only to whoever asks for it."""
+    with tag("details", open=True if opened else None) as made:
+        tag("summary", summary)
+        yield made
+
+
+@contextlib.contextmanager
+def line(classes: str = "") -> Iterator[ui.element]:
+    """Elements side by side that wrap on a narrow screen."""
+    with tag("div", classes=f"c-line {classes}") as made:
+        yield made
+
+
+def chart(options: Mapping[str, Any], label: str, on_click: Handler | None = None, height: int = 320) -> ui.element:
+    """A picture of figures; whoever cannot see it gets the label, and a table beside it says the same."""
+    drawn = dict(options)
+    if "tooltip" in drawn:
+        drawn["tooltip"] = {**drawn["tooltip"], "renderMode": "richText"}  # names of categories are never markup
+    made = ui.echart(drawn, on_point_click=on_click, renderer="svg")  # its words take the page's colours from the sheet
+    made.classes("c-chart").style(f"height: {height}px")
+    made.props["role"] = "img"
+    made.props["aria-label"] = label
+    return made
+
+
+def upload(text: str, csrf: str, on_file: Handler, accept: str = "", hint: str = "") -> None:
+    """Choose a file and send it; the handler gets {ticket, name, bytes} of a file that arrived."""
+    event = f"celosia_upload_{next(_numbers)}"
+    with labelled(text, hint) as name:
+        progress = f"{name}-progress"
+        tag(
+            "input", classes="c-input", id=name, type="file", accept=accept or None, data_celosia_upload="1",
+            data_event=event, data_csrf=csrf, data_progress=progress,
+        )  # fmt: skip
+        tag("progress", id=progress, max=1, value=0, hidden=True, aria_label=word("web.upload.progress"))
+
+    def arrived(event: Any) -> Awaitable[None] | None:
+        told = event.args if isinstance(event.args, Mapping) else {}
+        if told.get("ticket"):
+            return on_file(told)
+        ui.notify(str(told.get("sentence") or word("web.upload.failed")), type="negative", timeout=0, close_button=True)
+        return None
+
+    ui.on(event, arrived)

@@ -1,0 +1,184 @@
+"""The page of the search: criteria and limits, the plan found, what costs most, the frontier, the methods.
+
+It writes `[policy]` of celosia.toml, starts searches in the background and shows what they kept. It computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nicegui import ui
+
+from celosia import messages
+from celosia.dossier import loss_text, metric_text
+from celosia.web._frame import Desk, page, tell
+from celosia.web._jobs import Job
+from celosia.web._widgets import button, card, figures, heading, line, link, note, paragraph, table, tag, word
+from celosia.web.pages._search_answers import Choices, explanation_card, frontier_card, methods_card
+from celosia.web.pages._search_form import Draft, method_word, policy_form, share_text
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The page as it stands: what was read, the draft of the form, and where each half is."""
+
+    desk: Desk
+    found: dict[str, Any]
+    draft: Draft
+    form: ui.element
+    answers: ui.element
+    adopted: bool = False
+
+    async def read(self) -> None:
+        """Read the project again and build the answers anew; the form too, unless something in it waits."""
+        self.found = await self.desk.ask("search_view", self.desk.folder)
+        if not self.draft.changes() or self.draft.view.digest != self.found["policy"].digest:
+            self.draft = Draft.of(self.found["policy"])
+            self.build_form()
+        self.build_answers()
+
+    async def save(self) -> bool:
+        """Write what was chosen."""
+        changes = self.draft.changes()
+        if not changes:
+            return False
+        view = await self.desk.ask("edit_policy", self.desk.folder, changes, expected=self.draft.view.digest,
+                                   why=self.draft.why)  # fmt: skip
+        self.draft = Draft.of(view)
+        await self.read()
+        return True
+
+    async def save_and_tell(self) -> None:
+        """The button «Guardar»."""
+        tell(word("web_search.saved") if await self.save() else word("web_search.unchanged"), "good")
+
+    async def search(self) -> None:
+        """The button «Buscar»."""
+        await self.save()
+        self.desk.start("search_plan", self.desk.folder)
+
+    def adopt(self, point: Mapping[str, Any]) -> None:
+        """Take a point of the frontier."""
+        self.adopted = True
+        self.desk.start("adopt_point", self.desk.folder, point["k"], Fraction(point["limit"]),
+                        expected=self.found["policy"].digest)  # fmt: skip
+
+    async def use_method(self, one: Mapping[str, Any]) -> None:
+        """Take a method and search with it."""
+        changes: dict[str, Any] = {"method": one["method"]}
+        if one["order"]:
+            changes["order"] = list(one["order"])
+        await self.desk.ask("edit_policy", self.desk.folder, changes, expected=self.found["policy"].digest)
+        await self.read()
+        self.desk.start("search_plan", self.desk.folder)
+
+    def build_form(self) -> None:
+        """The form, anew."""
+        self.form.clear()
+        with self.form:
+            policy_form(self.draft, self.save_and_tell, self.search)
+
+    def build_answers(self) -> None:
+        """The answers, anew."""
+        self.answers.clear()
+        choices = Choices(self.adopt, self.use_method, self.adopted)
+        with self.answers:
+            _plan_card(self.desk, self.found)
+            frontier_card(self.desk, self.found, choices)
+            explanation_card(self.desk, self.found)
+            methods_card(self.desk, self.found, choices)
+
+
+@page("search")
+async def search_page(desk: Desk) -> None:
+    """Criteria above, answers below."""
+    found = await desk.ask("search_view", desk.folder)
+    paragraph(word("web_search.intro"))
+    sheet = Sheet(desk, found, Draft.of(found["policy"]), tag("div"), tag("div"))
+    sheet.build_form()
+    sheet.build_answers()
+
+    async def ended(job: Job) -> None:
+        await sheet.read()
+
+    desk.when_done(ended)
+
+
+# --- the plan -------------------------------------------------------------------------------------
+
+
+def _plan_card(desk: Desk, found: Mapping[str, Any]) -> None:
+    answer, plan = found.get("search"), found["plan"]
+    with card(word("web_search.plan.title")):
+        if answer is not None and not answer["stale"] and not answer["search"]["feasible"]:
+            _missed(desk, answer["search"])
+        elif plan is None:
+            paragraph(word("web_search.plan.none"))
+        else:
+            _plan(desk, found, plan)
+
+
+def _missed(desk: Desk, search: Mapping[str, Any]) -> None:
+    share = messages.percent(search["suppressed_share"])
+    nearest = word(
+        "web_search.miss.nearest", rows=search["suppressed_rows"], share=share, allowed=search["allowed_rows"]
+    )
+    note(f"{nearest} {search['hint']}", "warning", word("web_search.miss.title"))
+    button(word("web_search.miss.help"), lambda: desk.start("explain_report", desk.folder))
+
+
+def _plan(desk: Desk, found: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
+    if plan["stale"]:
+        note(word("web_search.plan.stale"), "warning")
+    rows = messages.integer(plan["suppressed_rows"])
+    share = messages.percent(plan["suppressed_share"])
+    figures([
+        (word("web_search.plan.suppressed"), word("web_search.plan.suppressed_value", share=share, rows=rows)),
+        (metric_text(plan["metric"]), loss_text(plan["metric"], plan["loss"])),
+        (word("web_search.plan.classes"), messages.integer(plan["classes"])),
+        (word("web_search.plan.method"), method_word(plan["method"])),
+        (word("web_search.plan.optimal"), word(f"dictionary.answer.{'yes' if plan['optimal'] else 'no'}")),
+    ])  # fmt: skip
+    _levels(found, plan)
+    for name, count in plan["masked_sensitive"].items():
+        if count:
+            part = share_text(count, found["policy"].rows)
+            paragraph(word("web_search.plan.masked", variable=name, rows=count, share=part))
+    with line():
+        button(word("web_search.plan.run"), lambda: desk.start("run_plan", desk.folder), "primary",
+               disabled=bool(plan["stale"]))  # fmt: skip
+        link(word("web_search.plan.result"), f"/p/{desk.name}/result")
+    tag("small", word("web_search.plan.run_hint"))
+
+
+def _levels(found: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
+    heading(word("web_search.plan.levels"), 3)
+    if not plan["levels"]:
+        paragraph(word("web_search.plan.by_record"))
+        return
+    answer = found.get("search")
+    told = answer["search"]["levels"] if answer and answer["search"]["digest"] == plan["digest"] else []
+    known = {one["variable"]: one for one in told}
+    rows = [_level(name, level, known.get(name)) for name, level in plan["levels"].items()]
+    heads = [word(f"web_search.plan.{key}") for key in ("variable", "level", "becomes")]
+    table(heads, rows, word("web_search.plan.levels"), numbers=(1,))
+
+
+def _level(name: str, level: int, one: Mapping[str, Any] | None) -> list[str]:
+    if one is None:
+        return [name, messages.integer(level), "—"]
+    return [name, word("web_search.plan.level_of", level=level, height=one["height"]), _becomes(one)]
+
+
+def _becomes(one: Mapping[str, Any]) -> str:
+    values, groups = one["values"], one["groups"]
+    if one["level"] == 0:
+        return word("web_search.plan.untouched", values=values)
+    if groups == 1:
+        return word("web_search.plan.one_group")
+    if one["examples"]:
+        return word("web_search.plan.groups_like", groups=groups, values=values, examples=", ".join(one["examples"]))
+    return word("web_search.plan.groups", groups=groups, values=values)

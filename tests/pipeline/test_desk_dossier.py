@@ -1,0 +1,469 @@
+"""The page's papers: who approves what, what voids it, releases packed and judged, and nothing half signed."""
+
+from __future__ import annotations
+
+import io
+import json
+import multiprocessing
+import os
+import pickle
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from celosia.errors import (
+    AlreadySigned,
+    ArchiveRefused,
+    KeyAbsent,
+    PersonRepeats,
+    RoleNotHeld,
+    RoleNotOfAccount,
+    RolesClash,
+    RulesFail,
+    SamePerson,
+    ShownOther,
+    ValueOutOfRange,
+    WrongPassphrase,
+)
+from celosia.model import dictionary
+from celosia.model.desk import Change
+from celosia.model.verdict import State
+from celosia.pipeline import (
+    add_account,
+    approve_with_key,
+    archive_release,
+    document_file,
+    dossier_view,
+    join_card,
+    join_person,
+    journal_view,
+    key_card,
+    key_path,
+    make_key,
+    make_release,
+    open_project,
+    people_view,
+    publish_release,
+    read_document,
+    read_people,
+    release_view,
+    sign_with_key,
+    signing_view,
+    valid_approvals,
+    verify_release,
+    verify_upload,
+)
+from celosia.pipeline._journal import entries
+from pipeline.killed_at import KILLED
+from pipeline.made_projects import NOW, PHRASE, described, people_of, walked
+
+SCRIPT = Path(__file__).with_name("killed_at.py")
+RELEASE = "2026-11-15"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    """A project with an unsigned release, and the keys of its three people beside it."""
+    home = tmp_path_factory.mktemp("desk")
+    people = people_of(home / "keys")
+    folder = walked(described(home / "egresos", people, rows=300), people)
+    make_release(folder, now=NOW)
+    return home
+
+
+@pytest.fixture
+def folder(home, tmp_path) -> Path:
+    return Path(shutil.copytree(home, tmp_path / "w")) / "egresos"
+
+
+def key(folder: Path, role: str) -> Path:
+    return folder.parent / "keys" / f"{role}.key"
+
+
+def approved(folder: Path, what: str, role: str, **more: object):
+    return approve_with_key(folder, what, role, key(folder, role), PHRASE, now=NOW, **more)
+
+
+def signed(folder: Path, role: str, **more: object):
+    return sign_with_key(folder, RELEASE, role, key(folder, role), PHRASE, now=NOW, **more)
+
+
+def subject(folder: Path, what: str):
+    return next(one for one in dossier_view(folder, now=NOW).subjects if one.what == what)
+
+
+# --- the view -------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("M31", "M33", "M38")
+def test_the_view_says_who_approved_what_and_which_signatures_lack(folder):
+    view = dossier_view(folder, now=NOW)
+    assert pickle.loads(pickle.dumps(view)) == view
+    assert json.loads(json.dumps(view.as_dict()))["format"] == "celosia/dossier-view/1"
+    assert [(one.what, one.roles, one.met) for one in view.subjects] == [
+        ("plan", ("head", "verifier"), True), ("candidate", ("verifier",), True)
+    ]  # fmt: skip
+    [release] = view.releases
+    assert (release.name, release.missing, release.sound, release.current) == (
+        RELEASE, ("head", "executor", "verifier"), True, True
+    )  # fmt: skip
+    assert [gate.gate for gate in view.blocked] == ["signatures"]
+    assert {one.id: one.audience for one in view.documents} == {
+        "minsal_form": "internal", "internal_report": "internal", "public_report": "public"
+    }  # fmt: skip
+
+
+@pytest.mark.requirement("P10", "M35")
+def test_a_voided_approval_names_the_variable_the_setting_and_the_file_that_changed(folder):
+    approved(folder, "plan", "head")
+    lines = [replace(v, label="Otra") if v.name == "SEXO" else v for v in open_project(folder).variables()]
+    (folder / "dictionary.csv").write_text(dictionary.dump(lines), "utf-8")
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[policy]\nlimit = 0.5\n")
+    plan = subject(folder, "plan")
+    assert not plan.met
+    assert {one.state for one in plan.approvals} == {"voided"}
+    assert plan.approvals[-1].changes == (Change("variables", ("SEXO",)), Change("settings", ("policy",)))
+    data = folder / "private/candidate/data.csv"
+    data.write_bytes(data.read_bytes() + b" ")
+    [given] = subject(folder, "candidate").approvals
+    assert (given.state, given.changes) == ("voided", (Change("candidate", ("",)),))
+
+
+def test_a_project_that_cannot_be_read_is_told_as_broken(folder):
+    (folder / "celosia.toml").write_text("esto no es", "utf-8")
+    view = dossier_view(folder)
+    assert view.problems
+    assert view.subjects == view.releases == ()
+
+
+@pytest.mark.requirement("M35")
+def test_the_journal_is_told_newest_first_and_holds_no_cell(folder):
+    view = journal_view(folder, last=3)
+    assert [one.number for one in view.entries] == [view.total, view.total - 1, view.total - 2]
+    assert view.entries[0].what == "release"
+    assert dict(view.entries[0].facts)["release"] == RELEASE
+    with pytest.raises(ValueOutOfRange):
+        journal_view(folder, last=0)
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("M33")
+@pytest.mark.parametrize("form", ["html", "pdf", "docx"])
+def test_each_document_can_be_downloaded(folder, tmp_path, form):
+    made = document_file(folder, "minsal_form", form, tmp_path / f"x.{form}", now=NOW)
+    assert made.read_bytes()[:4] in {b"<!do", b"<!DO", b"%PDF", b"PK\x03\x04"}
+    assert made.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.requirement("M33")
+def test_a_document_can_be_read_as_blocks_of_text(folder):
+    document = read_document(folder, "minsal_form", now=NOW)
+    assert pickle.loads(pickle.dumps(document)) == document
+    assert document.title == "Anexo I: Formulario de anonimización"
+    with pytest.raises(ValueOutOfRange):
+        read_document(folder, "../../etc/passwd")
+    with pytest.raises(ValueOutOfRange):
+        document_file(folder, "minsal_form", "exe", "/nonexistent")
+
+
+# --- signing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("M31", "M38")
+def test_what_was_shown_is_what_is_signed(folder):
+    shown = signing_view(folder, "plan")
+    made = approved(folder, "plan", "head", expected=shown.seal)
+    assert made.digest == shown.digest
+    assert dict(made.figures) == shown.figures
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[policy]\nlimit = 0.5\n")
+    before = (folder / "approvals.jsonl").read_bytes()
+    with pytest.raises(ShownOther):
+        approved(folder, "plan", "head", expected=shown.seal)
+    assert (folder / "approvals.jsonl").read_bytes() == before
+
+
+def test_another_manifest_than_the_one_shown_is_not_signed(folder):
+    with pytest.raises(ShownOther):
+        signed(folder, "head", expected="sha256:" + "0" * 64)
+    assert signed(folder, "head", expected=release_view(folder, RELEASE).seal).role == "head"
+
+
+@pytest.mark.requirement("M31", "M38")
+def test_nobody_signs_in_a_role_that_is_not_theirs_nor_their_own_work(folder):
+    with pytest.raises(RoleNotHeld):
+        approve_with_key(folder, "candidate", "verifier", key(folder, "executor"), PHRASE, now=NOW)
+    signed(folder, "executor")
+    people = folder / "people.toml"
+    people.write_text(people.read_text("utf-8").replace('roles = ["executor"]', 'roles = ["verifier"]'), "utf-8")
+    with pytest.raises(SamePerson):
+        sign_with_key(folder, RELEASE, "verifier", key(folder, "executor"), PHRASE, now=NOW)
+
+
+def test_a_wrong_passphrase_or_an_absent_key_says_so_without_telling_where_it_lies(folder):
+    with pytest.raises(WrongPassphrase) as wrong:
+        approve_with_key(folder, "plan", "head", key(folder, "head"), "otra frase de paso", now=NOW)
+    assert str(folder.parent) not in str(wrong.value)
+    with pytest.raises(KeyAbsent) as absent:
+        approve_with_key(folder, "plan", "head", key(folder, "nobody"), PHRASE, now=NOW)
+    assert str(folder.parent) not in str(absent.value)
+
+
+@pytest.mark.requirement("M32", "M33")
+def test_three_signatures_then_the_consultation_and_the_dates_publish_it(folder):
+    for role in ("head", "executor", "verifier"):
+        signed(folder, role)
+    assert dossier_view(folder, now=NOW).releases[0].missing == ()
+    with pytest.raises(ValueOutOfRange):
+        publish_release(folder, RELEASE, "ayer", "2026-11-20", "anual", now=NOW)
+    with pytest.raises(RulesFail):
+        publish_release(folder, RELEASE, "", "2026-11-20", "anual", now=NOW)
+    publish_release(folder, RELEASE, "2026-11-02", "2026-11-20", "anual", now=NOW)
+    [release] = dossier_view(folder, now=NOW).releases
+    assert release.publication is not None
+    assert release.publication.next_review == "2027-11-20"
+
+
+# --- killed and at once ---------------------------------------------------------------------------
+
+
+def killed(verb: str, folder: Path, scratch: Path) -> list[dict]:
+    command = [sys.executable, str(SCRIPT), verb, str(folder), str(scratch), "1", "1"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert lines[-1]["code"] == 0, ended.stderr
+    assert len(lines) > 5
+    assert all(line["code"] == KILLED for line in lines[:-1])
+    return lines
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a killed process is told by its exit code")
+@pytest.mark.requirement("M31")
+def test_a_signature_killed_at_any_moment_is_whole_or_not_there(folder, tmp_path):
+    for line in killed("sign", folder, tmp_path):
+        left, after = Path(line["left"]), Path(line["folder"])
+        entries(left / "journal.jsonl")
+        found = list((left / f"releases/{RELEASE}/signatures").glob("*"))
+        assert len(found) in (0, 1)
+        assert [one.valid for one in dossier_view(left, now=NOW).releases[0].signatures] == [True] * len(found)
+        if line["again"]:  # it was there already
+            with pytest.raises(AlreadySigned):
+                sign_with_key(after, RELEASE, "head", key(folder, "head"), PHRASE, now=NOW)
+        assert len(list((after / f"releases/{RELEASE}/signatures").glob("*"))) == 1
+        lines = [one for one in entries(after / "journal.jsonl") if one["what"] == "sign"]
+        assert [one["who"] for one in lines] == ["Ana Rojas"]  # once, even where the first was cut off before its line
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a killed process is told by its exit code")
+@pytest.mark.requirement("M31")
+def test_an_approval_killed_at_any_moment_is_whole_or_not_there(folder, tmp_path):
+    (folder / "approvals.jsonl").unlink()
+    for line in killed("approve", folder, tmp_path):
+        left, after = Path(line["left"]), Path(line["folder"])
+        entries(left / "journal.jsonl")
+        assert len(valid_approvals(left, "candidate")) in (0, 1)
+        assert line["again"] == 0
+        assert valid_approvals(after, "candidate")
+        noted = [one for one in entries(after / "journal.jsonl") if one["what"] == "approve"]
+        assert {one["facts"]["what"] for one in noted} >= {"candidate"}
+        assert not [path for path in after.iterdir() if path.name.startswith(".celosia")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a killed process is told by its exit code")
+def test_a_person_added_by_a_killed_process_is_there_or_not(folder, tmp_path):
+    make_key(key(folder, "new"), "Dora Paz", PHRASE)
+    for line in killed("join", folder, tmp_path):
+        assert len(read_people(line["left"])) in (3, 4)
+        assert [one.name for one in read_people(line["folder"])][3:] == ["Dora Paz"]
+
+
+def at_once(folder: Path, role: str, start) -> None:
+    start.wait()
+    sign_with_key(folder, RELEASE, "head", folder.parent / "keys" / f"{role}.key", PHRASE, now=NOW)
+
+
+@pytest.mark.slow
+def test_two_heads_who_sign_at_once_both_have_signed(folder):
+    people = folder / "people.toml"
+    people.write_text(people.read_text("utf-8").replace('roles = ["verifier"]', 'roles = ["head"]'), "utf-8")
+    context = multiprocessing.get_context("spawn")
+    start = context.Event()
+    both = [context.Process(target=at_once, args=(folder, role, start)) for role in ("head", "verifier")]
+    for one in both:
+        one.start()
+    start.set()
+    for one in both:
+        one.join()
+    assert [one.exitcode for one in both] == [0, 0]
+    assert len(list((folder / f"releases/{RELEASE}/signatures").glob("*.json"))) == 2
+    assert sum(one["what"] == "sign" for one in entries(folder / "journal.jsonl")) == 2
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("M38")
+def test_an_account_joins_with_its_own_card_in_roles_that_it_has(folder):
+    root = folder.parent
+    add_account(root, "dora", "Dora Paz", ["head", "lead"])
+    with pytest.raises(KeyAbsent):
+        join_person(folder, root, "dora", ["lead"], now=NOW)
+    made = make_key(key_path(root, "dora"), "Dora Paz", PHRASE, root=root)
+    assert key_card(key_path(root, "dora")) == made
+    assert key_card(root / "no.key") is None
+    with pytest.raises(RoleNotOfAccount):
+        join_person(folder, root, "dora", ["verifier"], now=NOW)
+    before = people_view(folder, root)
+    assert before.lacking == ()
+    assert [(one.login, one.has_key, one.joined) for one in before.accounts] == [("dora", True, False)]
+    person = join_person(folder, root, "dora", ["lead"], now=NOW)
+    assert (person.name, person.key) == ("Dora Paz", made.key)
+    assert people_view(folder, root).accounts[0].joined
+    assert entries(folder / "journal.jsonl")[-1]["what"] == "person-added"
+    with pytest.raises(PersonRepeats):
+        join_person(folder, root, "dora", ["lead"], now=NOW)
+
+
+@pytest.mark.requirement("M31", "M38")
+def test_a_role_that_nobody_holds_is_told(folder):
+    people = folder / "people.toml"
+    people.write_text(people.read_text("utf-8").replace('roles = ["head"]', 'roles = ["delegate"]'), "utf-8")
+    assert people_view(folder, folder.parent).lacking == ("head",)
+
+
+@pytest.mark.requirement("M31", "M38")
+def test_nobody_joins_as_executor_and_verifier(folder):
+    make_key(key(folder, "new"), "Dora Paz", PHRASE)
+    with pytest.raises(RolesClash):
+        join_card(folder, key(folder, "new").with_suffix(".pub.json"), ["executor", "verifier"], now=NOW)
+    assert len(read_people(folder)) == 3
+
+
+# --- packed ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def packed(folder, tmp_path) -> Path:
+    for role in ("head", "executor", "verifier"):
+        signed(folder, role)
+    return archive_release(folder, RELEASE, tmp_path / "r.zip")
+
+
+@pytest.mark.requirement("M36")
+def test_the_same_release_is_packed_into_the_same_bytes_and_stands_by_itself(folder, packed, tmp_path):
+    for path in sorted((folder / "releases" / RELEASE).rglob("*")):
+        os.utime(path, (1, 1))
+    again = archive_release(folder, RELEASE, tmp_path / "again.zip")
+    assert again.read_bytes() == packed.read_bytes()
+    with zipfile.ZipFile(packed) as archive:
+        assert {one.date_time for one in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    report = verify_upload(packed)
+    assert report == verify_release(folder / "releases" / RELEASE)
+    assert report.holds
+    assert pickle.loads(pickle.dumps(report)) == report
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".celosia")] == []
+
+
+def test_only_a_release_of_the_project_can_be_named(folder, tmp_path):
+    for name in ("../egresos", "/etc", "", "2020-01-01"):
+        with pytest.raises(ValueOutOfRange):
+            archive_release(folder, name, tmp_path / "x.zip")
+
+
+def repacked(packed: Path, target: Path, change) -> Path:
+    """The same archive with its entries changed: `change` gives (name, bytes) pairs from (name, bytes) pairs."""
+    with zipfile.ZipFile(packed) as archive:
+        pairs = [(one.filename, archive.read(one)) for one in archive.infolist()]
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, body in change(pairs):
+            archive.writestr(name, body)
+    return target
+
+
+def test_one_changed_byte_of_the_data_does_not_stand(packed, tmp_path):
+    def touched(pairs):
+        return [(name, body[:-2] + b"9\n" if name.endswith("data.csv") else body) for name, body in pairs]
+
+    report = verify_upload(repacked(packed, tmp_path / "x.zip", touched))
+    assert not report.holds
+    assert next(one for one in report.findings if one.id == "files").state is State.FAILS
+
+
+@pytest.mark.parametrize(
+    "extra",
+    ["../fuera.csv", "/etc/fuera.csv", f"{RELEASE}/../../fuera.csv", f"{RELEASE}\\fuera.csv", "C:/fuera.csv",
+     f"{RELEASE}/.oculto", f"{RELEASE}/notas.txt", f"{RELEASE}/DATA.csv", f"otra/{RELEASE}/data.csv"],
+)  # fmt: skip
+def test_names_that_lead_elsewhere_or_that_no_release_has_are_refused(packed, tmp_path, extra):
+    place = tmp_path / "corner"
+    place.mkdir()
+    made = repacked(packed, place / "x.zip", lambda pairs: [*pairs, (extra, b"x")])
+    with pytest.raises(ArchiveRefused):
+        verify_upload(made)
+    assert [path.name for path in tmp_path.rglob("fuera*")] == []
+    assert [path.name for path in place.iterdir()] == ["x.zip"]
+
+
+def test_links_are_refused(packed, tmp_path):
+    link = zipfile.ZipInfo(f"{RELEASE}/dictionary.csv")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+
+    def linked(pairs):
+        return [(link, b"/etc/passwd") if name.endswith("dictionary.csv") else (name, body) for name, body in pairs]
+
+    with pytest.raises(ArchiveRefused):
+        verify_upload(repacked(packed, tmp_path / "x.zip", linked))
+
+
+def test_bombs_are_stopped_by_what_comes_out_not_by_what_they_say(packed, tmp_path):
+    def swollen(pairs):
+        return [(name, b"0" * 3_000_000 if name.endswith("data.csv") else body) for name, body in pairs]
+
+    made = repacked(packed, tmp_path / "x.zip", swollen)
+    body = made.read_bytes()
+    lying = body.replace(struct.pack("<I", 3_000_000), struct.pack("<I", 10))  # both places that tell its size
+    for name, bomb in (("plain", body), ("lying", lying)):
+        path = tmp_path / f"{name}.zip"
+        path.write_bytes(bomb)
+        with pytest.raises(ArchiveRefused):
+            verify_upload(path, most_bytes=1_000_000)
+    with pytest.raises(ArchiveRefused):
+        verify_upload(packed, most_files=3)
+
+
+def test_a_workbook_that_swells_is_not_opened(packed, tmp_path):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * 5_000_000)
+    made = repacked(packed, tmp_path / "x.zip", lambda pairs: [*pairs, (f"{RELEASE}/data.xlsx", inner.getvalue())])
+    with pytest.raises(ArchiveRefused):
+        verify_upload(made, most_bytes=2_000_000)
+
+
+@pytest.mark.parametrize("body", [b"", b"PK", b"no es un zip", b"PK\x05\x06" + b"\xff" * 18])
+def test_what_is_no_archive_is_refused_as_such(tmp_path, body):
+    path = tmp_path / "x.zip"
+    path.write_bytes(body)
+    with pytest.raises(ArchiveRefused):
+        verify_upload(path)
+
+
+def test_a_manifest_nested_without_end_is_refused(packed, tmp_path):
+    def nested(pairs):
+        return [(name, b"[" * 200_000 if name.endswith("manifest.json") else body) for name, body in pairs]
+
+    with pytest.raises(ArchiveRefused):
+        verify_upload(repacked(packed, tmp_path / "x.zip", nested))

@@ -1,0 +1,85 @@
+"""One real Chromium, tabs that are let in, and an ear for everything a tab does that it should not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+    from tests.web.server import Served
+
+WIDE, NARROW = (1280, 800), (390, 844)
+_AT_HOME = ("data", "blob", "about", "chrome-extension")
+_PATIENCE = 120_000  # ms: other work may share the machine
+
+
+def program() -> str:
+    """Debian's Chromium, or the one that CHROMIUM names; empty where there is none."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
+
+
+@dataclass
+class Heard:
+    """What a tab did that no page of ours may do."""
+
+    served: Served
+    complaints: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def listen(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda fault: self.complaints.append(f"script fault: {fault}"))
+        page.on("request", self._request)
+        page.on("requestfailed", self._failed)
+        page.on("dialog", lambda dialog: (self.dialogs.append(dialog.type), dialog.dismiss()))
+        page.on("response", lambda answer: self._status(answer.status, answer.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"console {message.type}: {message.text[:300]}")
+
+    def _request(self, request: Request) -> None:
+        where = urlsplit(request.url)
+        if where.scheme not in _AT_HOME and where.netloc != self.served.host:
+            self.complaints.append(f"left the machine: {request.url[:200]}")
+
+    def _failed(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # a page left in the middle, or a file that is downloaded
+            self.complaints.append(f"failed: {request.url[:200]} {request.failure}")
+
+    def _status(self, status: int, url: str) -> None:
+        if status >= 400:
+            self.complaints.append(f"{status}: {url[:200]}")
+
+
+@contextmanager
+def tab(
+    browser: Browser, served: Served, size: tuple[int, int] = WIDE, dark: bool = False
+) -> Iterator[tuple[Page, Heard]]:
+    """A tab of a browser that is let in, and what it did."""
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light", locale="es-CL",
+        reduced_motion="reduce", accept_downloads=True,
+    )  # fmt: skip
+    context.add_cookies([{"name": served.cookie_name, "value": served.enter(), "url": served.base}])
+    context.set_default_timeout(_PATIENCE)
+    page = context.new_page()
+    heard = Heard(served)
+    heard.listen(page)
+    try:
+        yield page, heard
+    finally:
+        context.close()
+
+
+def open_page(page: Page, served: Served, path: str) -> None:
+    """Go to a page and wait until it is whole and its channel is open."""
+    page.goto(served.base + path)
+    page.wait_for_selector("main h1")
+    page.wait_for_function("window.socket && window.socket.connected")

@@ -1,0 +1,167 @@
+"""The page of hierarchies: MINSAL's sections 6 and 7 step by step, trees by hand, files with gaps, hostile names."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.web.browser import NARROW, open_page, tab
+
+from celosia.model import dictionary
+from celosia.model.variables import Role, Scale
+from celosia.pipeline import init, open_project, read_toml
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+    from tests.web.server import Served
+
+pytestmark = [pytest.mark.web, pytest.mark.slow]
+
+BELONGS, AGE, HOSTILE = "PERTENENCIA", "EDAD_AÑOS", "<script>alert(1)</script>"
+PLANTED = "Zutanita"
+
+
+@pytest.fixture
+def project(served: Served, tmp_path: Path) -> Path:
+    """Ages from 0 to 118, two kinds of hospital, comunas (one of them hostile) and names that no page shows."""
+    lines = [f"NOMBRE,{BELONGS},{AGE},COMUNA"]
+    places = ("05302", "05301", "13101", HOSTILE)
+    lines += [f"{PLANTED}{i},{'SNSS' if i % 3 else 'No SNSS'},{i},{places[i % 4]}" for i in range(119)]
+    (tmp_path / "egresos.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    folder = init(tmp_path / "egresos.csv", tmp_path / "p").project.folder
+    variables = [
+        replace(
+            v, role=Role.IDENTIFIER if v.name == "NOMBRE" else Role.QUASI, missing=(), unknown=(), kind=None,
+            purpose="" if v.name == "NOMBRE" else "estudio", mel_label=None,
+            scale=Scale.DISCRETE if v.name == AGE else Scale.CATEGORICAL,
+        )
+        for v in open_project(folder).variables()
+    ]  # fmt: skip
+    (folder / "dictionary.csv").write_text(dictionary.dump(variables), "utf-8")
+    return Path(shutil.copytree(folder, served.root / f"jerarquias-{tmp_path.name}"))
+
+
+def opened(page: Page, served: Served, project: Path, variable: str) -> None:
+    open_page(page, served, f"/p/{project.name}/hierarchies")
+    page.get_by_role("button", name=variable, exact=True).click()
+    page.get_by_role("heading", name=f"Jerarquía de {variable}").wait_for()
+
+
+def begin(page: Page, kind: str, shows: str) -> None:
+    page.get_by_label("Clase de jerarquía").select_option(kind)
+    page.get_by_text(shows).first.wait_for()
+
+
+def options(page: Page, label: str) -> list[str]:
+    return page.get_by_label(label).locator("option").all_inner_texts()
+
+
+def saved(page: Page, project: Path, variable: str) -> dict[str, Any]:
+    page.get_by_role("button", name="Guardar la jerarquía").click()
+    page.get_by_text(f"Guardada la jerarquía de «{variable}»").wait_for()
+    found: dict[str, Any] = read_toml(project / "celosia.toml")["hierarchies"][variable]
+    return found
+
+
+@pytest.mark.requirement("M24")
+def test_an_order_of_two_values_offers_levels_0_to_2_and_level_0_is_fixed(
+    chromium: Browser, served: Served, project: Path
+) -> None:
+    with tab(chromium, served) as (page, heard):
+        opened(page, served, project, BELONGS)
+        begin(page, "order", "{No SNSS, SNSS}")
+        assert options(page, "Nivel mínimo") == ["Todos", "0", "1", "2"]
+        assert options(page, "Nivel máximo") == ["Todos", "0", "1", "2"]
+        page.get_by_role("button", name="Ordenar a mano").click()
+        page.get_by_role("button", name="Bajar «No SNSS»").click()
+        page.get_by_text("{SNSS, No SNSS}").first.wait_for()
+        page.get_by_label("Nivel mínimo").select_option("0")
+        page.get_by_label("Nivel máximo").select_option("0")
+        found = saved(page, project, BELONGS)
+        assert (found["order"], found["minimum"], found["maximum"]) == (["SNSS", "No SNSS"], 0, 0)
+        assert heard.complaints == []
+
+
+@pytest.mark.requirement("M25")
+def test_intervals_of_ten_double_up_to_160_and_level_1_is_fixed(
+    chromium: Browser, served: Served, project: Path
+) -> None:
+    with tab(chromium, served, NARROW, dark=True) as (page, heard):
+        opened(page, served, project, AGE)
+        begin(page, "intervals", "Cuántos se unen por nivel")
+        assert page.get_by_label("Hasta (mayor valor)").input_value() == "118"
+        levels = page.get_by_role("region", name=f"Niveles de la jerarquía de {AGE}")
+        assert levels.locator("tr td:nth-child(3)").all_inner_texts() == ["–", "10", "20", "40", "80", "160", "–"]
+        for width, last in (("25", "0 a 24"), ("10", "0 a 9")):
+            page.get_by_label("Ancho", exact=True).fill(width)
+            page.get_by_label("Ancho", exact=True).press("Tab")
+            page.get_by_text(last, exact=True).first.wait_for()
+        page.get_by_label("Nivel mínimo").select_option("1")
+        page.get_by_label("Nivel máximo").select_option("1")
+        found = saved(page, project, AGE)
+        assert {key: found[key] for key in ("width", "end", "minimum", "maximum")} == {
+            "width": 10, "end": 118, "minimum": 1, "maximum": 1,
+        }  # fmt: skip
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert heard.complaints == []
+
+
+def test_a_file_with_gaps_lists_them_and_is_completed_by_hand_before_anything_is_saved(
+    chromium: Browser, served: Served, project: Path, tmp_path: Path
+) -> None:
+    brought = tmp_path / "regiones.csv"
+    brought.write_text("05302;V;*\n05301;V;*\n13101;RM;*\n", "utf-8")
+    before = (project / "celosia.toml").read_bytes()
+    with tab(chromium, served) as (page, heard):
+        opened(page, served, project, "COMUNA")
+        page.get_by_label("Clase de jerarquía").select_option("file")
+        page.get_by_label("Archivo CSV de la jerarquía").set_input_files(brought)
+        page.get_by_text("Valores sin grupo:").wait_for()
+        assert page.locator(".c-values code").all_inner_texts() == [HOSTILE]
+        assert page.get_by_role("button", name="Guardar la jerarquía").is_disabled()
+        assert (project / "celosia.toml").read_bytes() == before
+        page.get_by_label(f"Marcar «{HOSTILE}»").check()
+        page.get_by_label("Nombre del grupo").fill("RM")
+        page.get_by_role("button", name="Unir los marcados en el grupo").click()
+        page.get_by_text("Atención: Valores sin grupo").wait_for(state="detached")
+        found = saved(page, project, "COMUNA")
+        assert found == {"file": "hierarchies/comuna.csv"}
+        assert f"{HOSTILE};RM;*" in (project / "hierarchies" / "comuna.csv").read_text("utf-8")
+        assert PLANTED not in page.content()
+        assert (heard.complaints, heard.dialogs) == ([], [])
+
+
+def test_a_tree_made_by_hand_survives_a_closed_tab_and_can_be_thrown_away(
+    chromium: Browser, served: Served, project: Path
+) -> None:
+    with tab(chromium, served) as (page, _):
+        opened(page, served, project, "COMUNA")
+        begin(page, "tree", "Nivel que se edita")
+        page.get_by_label("Marcar «05302»").check()
+        page.get_by_label("Marcar «05301»").check()
+        page.get_by_label("Nombre del grupo").fill("Valparaíso")
+        page.get_by_role("button", name="Unir los marcados en el grupo").click()
+        page.get_by_role("cell", name="Valparaíso").first.wait_for()
+    with tab(chromium, served) as (page, heard):
+        open_page(page, served, f"/p/{project.name}/hierarchies?variable=COMUNA")
+        page.get_by_text("árbol en edición").wait_for()
+        page.get_by_role("cell", name="Valparaíso").first.wait_for()
+        page.get_by_role("button", name="Descartar la edición").click()
+        page.get_by_text("Ajustar esta propuesta").wait_for()
+        assert "hierarchies" not in read_toml(project / "celosia.toml")
+        assert heard.complaints == []
+
+
+def test_what_is_on_the_page_is_exported_in_arx_layout(chromium: Browser, served: Served, project: Path) -> None:
+    with tab(chromium, served) as (page, heard):
+        opened(page, served, project, BELONGS)
+        begin(page, "order", "{No SNSS, SNSS}")
+        with page.expect_download() as sent:
+            page.get_by_role("button", name="Exportar CSV (ARX)").click()
+        assert sent.value.suggested_filename == f"{BELONGS}.csv"
+        text = Path(sent.value.path()).read_text("utf-8")
+        assert text == "No SNSS;{No SNSS, SNSS};*\nSNSS;{No SNSS, SNSS};*\n"
+        assert heard.complaints == []

@@ -1,0 +1,83 @@
+"""Tokens let one browser in, once; a session is a cookie that ends."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia.web._sessions import LIFE, Sessions
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def sessions(clock: Clock) -> Sessions:
+    return Sessions("es", clock)
+
+
+def test_nobody_comes_in_before_a_token_was_made(sessions: Sessions) -> None:
+    assert sessions.enter("") is None
+    assert sessions.of("") is None
+
+
+def test_a_token_opens_one_session_once(sessions: Sessions) -> None:
+    token = sessions.new_token()
+    session = sessions.enter(token)
+    assert session is not None
+    assert sessions.of(session.id) is session
+    assert sessions.enter(token) is None
+
+
+def test_a_wrong_guess_does_not_shut_out_whoever_holds_the_token(sessions: Sessions) -> None:
+    token = sessions.new_token()
+    assert sessions.enter(token[:-1]) is None
+    assert sessions.enter("contraseña") is None
+    assert sessions.enter(token) is not None
+
+
+def test_a_new_token_makes_the_one_before_it_worthless(sessions: Sessions) -> None:
+    first = sessions.new_token()
+    second = sessions.new_token()
+    assert sessions.enter(first) is None
+    assert sessions.enter(second) is not None
+
+
+def test_a_session_ends_after_its_life_and_not_before(sessions: Sessions, clock: Clock) -> None:
+    session = sessions.enter(sessions.new_token())
+    assert session is not None
+    clock.now += LIFE - 1
+    assert sessions.of(session.id) is session
+    clock.now += 1
+    assert sessions.of(session.id) is None
+    clock.now -= LIFE  # nor does it come back when a clock is set
+    assert sessions.of(session.id) is None
+
+
+def test_two_sessions_share_neither_secrets_nor_files(sessions: Sessions) -> None:
+    first, second = (sessions.enter(sessions.new_token()) for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert len({first.id, second.id, first.csrf, second.csrf}) == 4
+    assert min(map(len, (first.id, first.csrf))) >= 43  # 256 bits
+    first.downloads["t"] = ("x", "x")
+    assert second.downloads == {}
+
+
+@given(st.text())
+def test_no_text_but_the_token_comes_in(guess: str) -> None:
+    sessions = Sessions("es", lambda: 0.0)
+    token = sessions.new_token()
+    assert (sessions.enter(guess) is not None) == (guess == token)
