@@ -22,6 +22,7 @@ from celosia.errors import (
     AlreadySigned,
     ArchiveRefused,
     KeyAbsent,
+    NotApproved,
     PersonRepeats,
     RoleNotHeld,
     RoleNotOfAccount,
@@ -47,6 +48,7 @@ from celosia.pipeline import (
     key_card,
     key_path,
     make_key,
+    make_plan,
     make_release,
     open_project,
     people_view,
@@ -54,6 +56,7 @@ from celosia.pipeline import (
     read_document,
     read_people,
     release_view,
+    run_plan,
     sign_with_key,
     signing_view,
     valid_approvals,
@@ -61,6 +64,7 @@ from celosia.pipeline import (
     verify_upload,
 )
 from celosia.pipeline._journal import entries
+from pipeline import mel_project
 from pipeline.killed_at import KILLED
 from pipeline.made_projects import NOW, PHRASE, described, people_of, walked
 
@@ -350,6 +354,43 @@ def test_nobody_joins_as_executor_and_verifier(folder):
     with pytest.raises(RolesClash):
         join_card(folder, key(folder, "new").with_suffix(".pub.json"), ["executor", "verifier"], now=NOW)
     assert len(read_people(folder)) == 3
+
+
+# --- MEL --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("P10", "P16", "P17")
+def test_the_lead_approves_the_dictionary_with_their_key_and_an_edit_takes_it_back(tmp_path):
+    folder = mel_project.made(tmp_path)
+    mel_project.people(folder, tmp_path)
+    mel_project.requested(folder)
+    view = dossier_view(folder, now=NOW)
+    assert [(one.what, one.roles, one.ready, one.met) for one in view.subjects] == [
+        ("dictionary", ("lead", "delegate"), True, False),
+        ("residual", ("lead", "delegate"), False, False),
+        ("candidate", ("verifier",), False, False),
+    ]
+    assert view.delivery == "asked"
+    assert next(one for one in view.documents if one.id == "mel_dictionary").formats[-1] == "xlsx"
+    with pytest.raises(NotApproved):
+        run_mel(folder)
+    shown = signing_view(folder, "dictionary")
+    phrase, lead = mel_project.PASSPHRASE, tmp_path / "lead.key"
+    approve_with_key(folder, "dictionary", "lead", lead, phrase, "revisado", shown.seal, now=NOW)
+    assert subject(folder, "dictionary").met
+    with pytest.raises(RoleNotHeld):
+        approve_with_key(folder, "dictionary", "lead", tmp_path / "executor.key", phrase, now=NOW)
+    mel_project.edit(folder, SEXO={"label": "Sexo declarado"})
+    taken = subject(folder, "dictionary")
+    assert not taken.met
+    assert taken.approvals[0].changes == (Change("variables", ("SEXO",)),)
+    with pytest.raises(NotApproved):
+        run_mel(folder)
+
+
+def run_mel(folder: Path) -> None:
+    make_plan(folder, now=NOW)
+    run_plan(folder, now=NOW)
 
 
 # --- packed ---------------------------------------------------------------------------------------

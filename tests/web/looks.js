@@ -26,6 +26,12 @@
     return `<${element.tagName.toLowerCase()} class="${element.getAttribute("class") || ""}"> ${words}`;
   };
 
+  // What a picture cuts off is not seen; its own scissors are not the ones of a page.
+  const cut = (element) => element instanceof SVGElement && element.closest("[clip-path]") !== null;
+
+  // The upright box around slanted words of a picture is larger than they are.
+  const slanted = (element) => element instanceof SVGGraphicsElement && Math.abs(element.getScreenCTM()?.b ?? 0) > 0.01;
+
   const boxes = () => {
     const found = [];
     const add = (box, element, kind) => {
@@ -33,7 +39,7 @@
       if (part.right - part.left > SLACK && part.bottom - part.top > SLACK) found.push({ ...part, element, kind });
     };
     for (const element of document.querySelectorAll("body *")) {
-      if (!seen(element)) continue;
+      if (!seen(element) || slanted(element) || cut(element)) continue;
       const tag = element.tagName.toLowerCase();
       if (tag === "option" || tag === "script" || tag === "style") continue;
       if (element.matches(CONTROLS) && element.tagName !== "A" && !element.matches('[tabindex="0"]:not(button)'))

@@ -25,8 +25,8 @@ def _begun(
     raw = scratch / f"{name}.csv"
     write_raw_csv(raw, table.to_batches())
     described = scratch / "diccionario.csv"
-    lines = ["variable,etiqueta", *(f"{column},{column.replace('_', ' ').capitalize()}" for column in table.column_names)]
-    described.write_text("\n".join(lines), "utf-8")
+    labels = [f"{column},{column.replace('_', ' ').capitalize()}" for column in table.column_names]
+    described.write_text("\n".join(["variable,etiqueta", *labels]), "utf-8")
     pipeline.init(str(raw), root / name, (norm,), described, person)
     pipeline.state_purpose(root / name, published, "Estudio")
     shutil.rmtree(scratch)

@@ -49,7 +49,10 @@ class Served:
     def enter(self) -> str:
         """Use the token, once; the cookie that it gave."""
         if not self.cookie:
-            answer = httpx.get(f"{self.base}/enter", params={"token": self.token}, timeout=60)
+            try:
+                answer = httpx.get(f"{self.base}/enter", params={"token": self.token}, timeout=120)
+            except httpx.HTTPError:
+                raise AssertionError(f"the server is gone: {self.errors.read_text('utf-8')}") from None
             assert answer.status_code == 303
             self.cookie = answer.cookies[self.cookie_name]
         return self.cookie
@@ -57,7 +60,7 @@ class Served:
     def client(self, **headers: str) -> httpx.Client:
         """A client that is in."""
         headers = {"cookie": f"{self.cookie_name}={self.enter()}", **headers}
-        return httpx.Client(base_url=self.base, headers=headers, timeout=60)
+        return httpx.Client(base_url=self.base, headers=headers, timeout=120)
 
     def csrf(self) -> str:
         """What the page gives its own uploads."""

@@ -180,7 +180,7 @@ def test_a_document_is_read_in_the_page_and_downloaded(chromium: Browser, office
         go(page, office, project)
         page.get_by_role("button", name="Leer: Anexo I").click()
         document = page.locator("article.c-document")
-        document.get_by_text("Datos abiertos").wait_for()
+        document.get_by_role("cell", name="Datos abiertos", exact=True).wait_for()
         assert document.locator("iframe, script, style").count() == 0
         with page.expect_download() as download:
             page.get_by_role("button", name="Anexo I: Formulario de anonimización, PDF").click()

@@ -1,4 +1,4 @@
-"""Nothing reaches the page without its session, its name, its origin and its secret; and no answer goes out undressed."""
+"""Nothing reaches the page without its session, name, origin and secret; and no answer goes out without its rules."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _is_dressed(answer: httpx.Response) -> None:
     assert rules["form-action"] in ("'none'", "'self'")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["x-frame-options"] == "DENY"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] in ("no-referrer", "same-origin")
     assert "access-control-allow-origin" not in answer.headers
     assert "server" not in answer.headers
 
@@ -251,10 +251,9 @@ def test_no_path_leads_out_of_the_projects_folder(served: Served, neighbours: Pa
     assert "SECRETO" not in words
     assert "root:" not in words
     assert "class Guard" not in words
+    assert status in (200, 307, 400, 404)
     if status == 200:
         assert "No hay un proyecto con ese nombre" in words
-    else:
-        assert status in (307, 400, 404)
 
 
 def test_a_project_that_is_there_is_shown(served: Served, neighbours: Path) -> None:

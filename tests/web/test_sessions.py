@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.web._sessions import LIFE, Sessions
+from celosia.web._sessions import IDLE, LIFE, Sessions
 
 
 class Clock:
@@ -81,3 +81,14 @@ def test_no_text_but_the_token_comes_in(guess: str) -> None:
     sessions = Sessions("es", lambda: 0.0)
     token = sessions.new_token()
     assert (sessions.enter(guess) is not None) == (guess == token)
+
+
+def test_a_look_of_the_page_itself_keeps_no_session_alive() -> None:
+    now = [0.0]
+    sessions = Sessions("es", lambda: now[0])
+    made = sessions.open("ana", "Ana Rojas", ("executor",))
+    now[0] = IDLE - 1.0
+    assert sessions.lasts(made)
+    now[0] = IDLE + 1.0
+    assert not sessions.lasts(made)
+    assert sessions.of(made.id) is None

@@ -32,7 +32,10 @@ def project(tmp_path: Path) -> Path:
     return make_project(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["_status", "os.system", "open_project.__class__", "nada", "stats._run", "__all__", ""])
+HIDDEN = ("_status", "os.system", "open_project.__class__", "nada", "stats._run", "__all__", "")
+
+
+@pytest.mark.parametrize("name", HIDDEN)
 def test_only_public_verbs_can_be_called(name: str) -> None:
     with pytest.raises((InternalFault, KeyError)):
         verb_named(name)
@@ -47,11 +50,11 @@ def test_a_verb_answers_from_another_process(worker: Worker, project: Path) -> N
     assert worker.call(Call("status", (project,))).gates
 
 
-@pytest.mark.parametrize(("language", "word"), [("es", "carpeta"), ("en", "folder")])
-def test_an_error_is_a_sentence_in_the_language_of_the_caller(worker: Worker, language: str, word: str) -> None:
+@pytest.mark.parametrize(("language", "words"), [("es", "no es un proyecto"), ("en", "is not a celosia project")])
+def test_an_error_is_a_sentence_in_the_language_of_the_caller(worker: Worker, language: str, words: str) -> None:
     with pytest.raises(Failed) as raised:
         worker.call(Call("open_project", (Path("/nada/de/nada"),), language=language))
-    assert word in str(raised.value)
+    assert words in str(raised.value)
 
 
 def test_a_fault_of_our_own_shows_no_word_of_the_exception(worker: Worker) -> None:
@@ -64,11 +67,11 @@ def test_a_fault_of_our_own_shows_no_word_of_the_exception(worker: Worker) -> No
 
 
 def test_the_place_of_a_fault_names_file_line_and_kind_alone() -> None:
-    try:
+    with pytest.raises(ValueError, match=PLANTED) as raised:
         raise ValueError(PLANTED)
-    except ValueError as fault:
-        assert place_of(fault).startswith("test_workers.py:")
-        assert place_of(fault).endswith(" ValueError")
+    place = place_of(raised.value)
+    assert place.startswith("test_workers.py:")
+    assert place.endswith(" ValueError")
 
 
 def test_a_worker_that_dies_in_the_middle_says_so_and_the_project_stays(project: Path) -> None:

@@ -102,7 +102,7 @@ def show_intruder(report: AttackReport, explain: bool = False) -> None:
     if explain:
         _show_explained(report)
     if report.before is not None or report.human is not None:
-        click.echo(human_sentence(report.human))
+        click.echo(human_sentence(report.human, report.notes))
     for note in note_sentences(report):
         click.echo(note)
 

@@ -38,7 +38,10 @@ def intruder_document(report: AttackReport, language: str) -> Document:
         blocks += _attacks(report)
         blocks += _findings(report)
         blocks += _untried(report)
-        blocks += [Heading(messages.text("intruder.section.human")), Paragraph(human_sentence(report.human))]
+        blocks += [
+            Heading(messages.text("intruder.section.human")),
+            Paragraph(human_sentence(report.human, report.notes)),
+        ]
         blocks += [Heading(messages.text("intruder.section.notes")), Items(tuple(note_sentences(report)))]
         blocks += _explained(report)
         return Document(messages.text("intruder.title"), _subtitle(report), language, tuple(blocks),

@@ -5,8 +5,10 @@ Knows reports. Ignores files. Figures are told as the language writes them; a ra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from celosia import messages
-from celosia.model.attacks import AttackReport, Control, Estimate, Finding, HumanPart
+from celosia.model.attacks import UNJUDGED, AttackReport, Control, Estimate, Finding, HumanPart
 
 _SHARES = ("commonest_rate", "majority_rate_without_record", "share_present", "threshold")
 
@@ -152,8 +154,10 @@ def detail_value(key: str, value: float | str) -> str:
     return messages.integer(value) if isinstance(value, int) else messages.decimal(value, 1)
 
 
-def human_sentence(human: HumanPart | None) -> str:
+def human_sentence(human: HumanPart | None, notes: Sequence[str] = ()) -> str:
     """The test with a person: its rate and interval, or what is missing."""
+    if human is None and UNJUDGED in notes:
+        return messages.text("intruder.human.unjudged")
     if human is None:
         return messages.text("intruder.human.none")
     if not human.current:
@@ -168,5 +172,9 @@ def human_sentence(human: HumanPart | None) -> str:
 def note_sentences(report: AttackReport) -> list[str]:
     """How the report is to be read."""
     without = any(one.control is Control.WITHOUT_RECORD for one in report.estimates)
-    keys = ["only_the_excess", *(["without_record"] if without else []), *report.notes]
+    keys = [
+        "only_the_excess",
+        *(["without_record"] if without else []),
+        *(one for one in report.notes if one != UNJUDGED),
+    ]
     return [messages.text(f"intruder.note.{key}") for key in keys]

@@ -21,6 +21,7 @@ Risk = Literal["singling_out", "linkability", "inference", "linkage", "unmasking
 Severity = Literal["high", "medium", "low"]
 GUESSES = ("two_views", "class_majority", "learned_model")
 GUESS_MARGIN = 0.05
+UNJUDGED = "claims_unjudged"  # the note of a report made while claims waited for the house's answer
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 
 
@@ -185,3 +186,30 @@ def _question(estimate: Estimate) -> tuple[object, ...]:
     aimed = estimate.variables[:1] if estimate.risk == "unmasking" else (estimate.detail.get("sensitive"),)
     last = estimate.variables[-1:] if estimate.attack == "differencing" else ()
     return (estimate.attack, aimed, last)
+
+
+def attack_report_from(document: Mapping[str, Any]) -> AttackReport:
+    """The report behind its own document; ValueError, KeyError or TypeError where it is none."""
+    if document["format"] != INTRUDER_FORMAT:
+        raise ValueError(INTRUDER_FORMAT)
+    before, human = document["before"], document["human"]
+    plain: dict[str, Any] = {key: document[key] for key in ("target", "seed", "rows", "persons")}
+    named: dict[str, Any] = {key: tuple(document[key]) for key in ("notes", "quasi", "sensitive")}
+    return AttackReport(
+        **plain,
+        **named,
+        estimates=tuple(_estimate_from(one) for one in document["estimates"]),
+        findings=tuple(_finding_from(one) for one in document["findings"]),
+        before=None if before is None else tuple(_estimate_from(one) for one in before),
+        findings_before=tuple(_finding_from(one) for one in document["findings_before"]),
+        human=None if human is None else HumanPart(**human),
+    )
+
+
+def _estimate_from(one: Mapping[str, Any]) -> Estimate:
+    rest = {key: value for key, value in one.items() if key != "works"}  # follows from the others
+    return Estimate(**rest | {"control": Control(one["control"]), "variables": tuple(one["variables"])})
+
+
+def _finding_from(one: Mapping[str, Any]) -> Finding:
+    return Finding(**{**one, "columns": tuple(one["columns"])})

@@ -21,6 +21,7 @@ STATS_FILE = "stats.toml"
 NOT_STATED = "(sin dato)"  # the category of who has no value: a fixed text in the data, in every language
 UNMAPPED = "(sin regla)"  # inside a run only: a value that no rule places; one of them stops the job
 STATE = "estado"  # the column of a STATS table that says whether its row is published
+PUBLISHED, SUPPRESSED = "publicado", "suprimido"  # what it says
 DEFAULT_AUDIENCES: Mapping[str, int] = MappingProxyType({"internal": 5, "government": 10})
 FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "yearly", "once")
 ACTIONS = ("suppress", "merge", "both")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._closing import closing_evaluation, closing_results
     from celosia.pipeline._delivery import Delivered, deliver, delivered_files
     from celosia.pipeline._demo import demo_project
+    from celosia.pipeline._desk_attempt import attempt_file, attempt_view, save_attempt, send_claims
     from celosia.pipeline._desk_dossier import (
         document_file,
         dossier_view,
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
         read_document,
         release_view,
         signing_view,
+    )
+    from celosia.pipeline._desk_intruder import (
+        intrude_project,
+        intruder_file,
+        intruder_view,
+        judge_claims,
+        received_claims,
     )
     from celosia.pipeline._desk_keys import (
         approve_with_key,
@@ -96,7 +104,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._profile import profile_report, profile_table, save_profile
     from celosia.pipeline._progress import kernels_ready, ready_kernels
     from celosia.pipeline._project import Project, open_project, read_toml
-    from celosia.pipeline._projects import create_project, list_projects, list_sources, proposed_name
+    from celosia.pipeline._projects import create_project, list_projects, list_sources, project_place, proposed_name
     from celosia.pipeline._publish import publish
     from celosia.pipeline._recheck import compare_sources, recheck
     from celosia.pipeline._release import Released, make_release, sign_release
@@ -139,6 +147,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._status import status
     from celosia.pipeline._step_text import read_steps, step_from
     from celosia.pipeline._table import TableRequest, cross_table, cross_table_of
+    from celosia.pipeline._tour import mark_tour, tour_project, tour_view
     from celosia.pipeline._treatments import proposed_treatments
     from celosia.pipeline._verbs import measure, profile, suggest
     from celosia.pipeline._verify import verify_release
@@ -159,10 +168,12 @@ _ROOMS = {
     "_closing": ("closing_evaluation", "closing_results"),
     "_delivery": ("Delivered", "deliver", "delivered_files"),
     "_demo": ("demo_project",),
+    "_desk_attempt": ("attempt_file", "attempt_view", "save_attempt", "send_claims"),
     "_desk_dossier": (
         "document_file", "dossier_view", "journal_view", "publish_release", "read_document", "release_view",
         "signing_view",
     ),
+    "_desk_intruder": ("intrude_project", "intruder_file", "intruder_view", "judge_claims", "received_claims"),
     "_desk_keys": (
         "approve_with_key", "join_card", "join_person", "key_card", "make_key", "people_view", "sign_with_key",
     ),
@@ -200,7 +211,7 @@ _ROOMS = {
     "_profile": ("profile_report", "profile_table", "save_profile"),
     "_progress": ("kernels_ready", "ready_kernels"),
     "_project": ("Project", "open_project", "read_toml"),
-    "_projects": ("create_project", "list_projects", "list_sources", "proposed_name"),
+    "_projects": ("create_project", "list_projects", "list_sources", "project_place", "proposed_name"),
     "_publish": ("publish",),
     "_recheck": ("compare_sources", "recheck"),
     "_release": ("Released", "make_release", "sign_release"),
@@ -226,6 +237,7 @@ _ROOMS = {
     "_status": ("status",),
     "_step_text": ("read_steps", "step_from"),
     "_table": ("TableRequest", "cross_table", "cross_table_of"),
+    "_tour": ("mark_tour", "tour_project", "tour_view"),
     "_treatments": ("proposed_treatments",),
     "_verbs": ("measure", "profile", "suggest"),
     "_verify": ("verify_release",),
@@ -242,35 +254,39 @@ __all__ = [
     "Account", "Applied", "Delivered", "Destroyed", "Explained", "Initiated", "Kept", "Opened", "Planned",
     "Project", "Ran", "Released", "ScenarioRequest", "TableRequest", "Treated", "account_of", "act_as",
     "add_account", "add_person", "add_scenario", "adopt_point", "annotated_dictionary", "apply_steps", "approve",
-    "approve_with_key", "archive_release", "begin_hierarchy", "begin_tree", "catalogue_page", "change_account",
-    "change_password", "check_dictionary", "check_in_house", "check_papers", "check_result", "checked_property",
-    "choose_unit", "claims_summary", "closing_evaluation", "closing_results", "compare_methods", "compare_sources",
-    "contrast_report", "contrast_results", "count_columns", "create_project", "criterion_forms", "cross_table",
-    "cross_table_of", "default_identity", "deliver", "delivered_files", "demo_project", "describe_techniques",
-    "destroy_keys", "dictionary_view", "digest_for", "digest_of_file", "discard_tree", "document_file",
-    "dossier_view", "edit_dictionary", "edit_policy", "edit_request", "edit_tree", "evaluate", "evaluation_report",
-    "evaluation_view", "except_variable", "explain_plan", "explain_report", "export_annotated_dictionary",
-    "export_dictionary", "export_hierarchy", "export_tried", "extract_requested", "figures_for", "frontier_report",
-    "geography_rule", "geography_rule_of", "hierarchy_builders", "import_codebook", "import_dictionary",
-    "import_hierarchy", "init", "intrude", "join_card", "join_person", "journal_append", "journal_entries",
-    "journal_view", "judge_statistics", "keep_report", "kept_report", "kernels_ready", "key_card", "key_path",
-    "keys_present", "list_projects", "list_sources", "load_identity", "make_key", "make_plan", "make_release",
-    "measure", "measure_table", "missing_items", "new_identity", "note_refusal", "office_folder", "office_note",
-    "open_project", "opened", "parsed_property", "password_fits", "people_risk", "people_risk_of", "people_view",
-    "policy_view", "preview_project", "preview_source", "private_corner", "profile", "profile_report",
-    "profile_table", "project_hierarchies", "proposed_name", "proposed_treatments", "public_card", "publish",
-    "publish_release", "rare_value_list", "rare_values", "rare_values_of", "read_accounts", "read_card",
-    "read_claims", "read_document", "read_people", "read_plan", "read_request", "read_steps", "read_toml",
-    "ready_kernels", "recheck", "release_view", "remove_scenario", "request_form", "request_questions",
-    "reset_hierarchy", "reset_password", "residual_figures", "result_view", "risk_after", "risk_geography",
-    "risk_overview", "risk_people", "risk_scenarios", "risk_special", "risk_state", "risk_table", "run_plan",
-    "save_evaluation", "save_hierarchy", "save_intruder", "save_profile", "save_worksheet", "scenario_risk",
-    "scenario_risk_table", "search_plan", "search_view", "side_by_side", "sign_release", "sign_with_key",
-    "signing_view", "small_areas", "source_choices", "source_tables", "special_uniques", "special_uniques_of",
-    "state_purpose", "statistics_rules", "status", "step_from", "suggest", "suggestion_report", "take_hierarchy",
-    "treat", "tree_page", "tried_lines", "try_hierarchy", "uncovered_values", "valid_approvals", "values_in_order",
-    "verify_release", "verify_upload", "view_hierarchy", "withdraw_exception", "write_claims_form",
-    "write_discharges", "write_documents", "write_request", "write_risk_document",
+    "approve_with_key", "archive_release", "attempt_file", "attempt_view", "begin_hierarchy", "begin_tree",
+    "catalogue_page", "change_account", "change_password", "check_dictionary", "check_in_house", "check_papers",
+    "check_result", "checked_property", "choose_unit", "claims_summary", "closing_evaluation", "closing_results",
+    "compare_methods", "compare_sources", "contrast_report", "contrast_results", "count_columns", "create_project",
+    "criterion_forms", "cross_table", "cross_table_of", "default_identity", "deliver", "delivered_files",
+    "demo_project", "describe_techniques", "destroy_keys", "dictionary_view", "digest_for", "digest_of_file",
+    "discard_tree", "document_file", "dossier_view", "edit_dictionary", "edit_policy", "edit_request", "edit_tree",
+    "evaluate", "evaluation_report", "evaluation_view", "except_variable", "explain_plan", "explain_report",
+    "export_annotated_dictionary", "export_dictionary", "export_hierarchy", "export_tried", "extract_requested",
+    "figures_for", "frontier_report", "geography_rule", "geography_rule_of", "hierarchy_builders",
+    "import_codebook", "import_dictionary", "import_hierarchy", "init", "intrude", "intrude_project",
+    "intruder_file", "intruder_view", "join_card", "join_person", "journal_append", "journal_entries",
+    "journal_view", "judge_claims", "judge_statistics", "keep_report", "kept_report", "kernels_ready", "key_card",
+    "key_path", "keys_present", "list_projects", "list_sources", "load_identity", "make_key", "make_plan",
+    "make_release", "mark_tour", "measure", "measure_table", "missing_items", "new_identity", "note_refusal",
+    "office_folder",
+    "office_note", "open_project", "opened", "parsed_property", "password_fits", "people_risk", "people_risk_of",
+    "people_view", "policy_view", "preview_project", "preview_source", "private_corner", "profile",
+    "profile_report", "profile_table", "project_hierarchies", "project_place", "proposed_name", "proposed_treatments",
+    "public_card", "publish", "publish_release", "rare_value_list", "rare_values", "rare_values_of",
+    "read_accounts", "read_card", "read_claims", "read_document", "read_people", "read_plan", "read_request",
+    "read_steps", "read_toml", "ready_kernels", "received_claims", "recheck", "release_view", "remove_scenario",
+    "request_form", "request_questions", "reset_hierarchy", "reset_password", "residual_figures", "result_view",
+    "risk_after", "risk_geography", "risk_overview", "risk_people", "risk_scenarios", "risk_special", "risk_state",
+    "risk_table", "run_plan", "save_attempt", "save_evaluation", "save_hierarchy", "save_intruder", "save_profile",
+    "save_worksheet", "scenario_risk", "scenario_risk_table", "search_plan", "search_view", "send_claims",
+    "side_by_side", "sign_release", "sign_with_key", "signing_view", "small_areas", "source_choices",
+    "source_tables", "special_uniques", "special_uniques_of", "state_purpose", "statistics_rules", "status",
+    "step_from", "suggest", "suggestion_report", "take_hierarchy", "tour_project", "tour_view", "treat",
+    "tree_page", "tried_lines",
+    "try_hierarchy", "uncovered_values", "valid_approvals", "values_in_order", "verify_release", "verify_upload",
+    "view_hierarchy", "withdraw_exception", "write_claims_form", "write_discharges", "write_documents",
+    "write_request", "write_risk_document",
 ]
 # fmt: on
 

@@ -157,7 +157,7 @@ def office_note(root: Place, what: str, who: str, facts: dict[str, Any], *, now:
 def note_refusal(root: Place, project: str, what: str, *, now: datetime | None = None) -> None:
     """Somebody tried what their role does not include: in the project's journal, or in the office's."""
     folder = Path(root) / project if project else None
-    inside = folder is not None and (folder / "celosia.toml").is_file()
+    inside = folder is not None and any((folder / name).is_file() for name in ("celosia.toml", "stats.toml"))
     path = folder / "journal.jsonl" if folder is not None and inside else office_journal(root)
     _journal.append(path, "refused", moment(now), {"what": what})
 

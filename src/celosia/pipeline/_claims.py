@@ -15,7 +15,7 @@ from pathlib import Path
 
 from celosia import messages
 from celosia.data.sheets import read_rows, write_rows
-from celosia.errors import AlreadyExists, ClaimsUnclear, UnknownFormat
+from celosia.errors import AlreadyExists, ClaimsUnclear, ClaimsUnjudged, UnknownFormat
 from celosia.model.claims import CLAIM_COLUMNS, CLAIMS_FORMAT, Claims
 from celosia.pipeline._call import Place
 
@@ -102,6 +102,8 @@ def _attempt(row: Sequence[str], path: str, line: int) -> _Attempt:
     answer, minutes, claimed = cells["correct"].lower(), cells["minutes"], bool(cells["claim"])
     known = answer in (*_YES, *_NO) or (not answer and not claimed)
     counted = minutes.isdecimal() and len(minutes) <= _LONGEST if minutes else claimed
+    if claimed and not answer and counted:
+        raise ClaimsUnjudged(path=path, line=line)
     if not known or not counted:
         raise ClaimsUnclear(path=path, line=line)
     return _Attempt(claimed or answer in _YES, answer in _YES, int(minutes or 0))

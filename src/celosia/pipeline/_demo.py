@@ -59,10 +59,11 @@ def demo_project(
     norm: str,
     name: str | None = None,
     *,
+    stated: bool = True,
     now: datetime | None = None,
     report: Progress = None,
 ) -> Initiated:
-    """Make a demonstration project of a norm, from invented people, with labels and purposes stated."""
+    """Make a demonstration project of a norm, from invented people, with labels and (where `stated`) purposes."""
     if norm not in _DEMOS:
         raise ValueOutOfRange(parameter="norm", given=norm, allowed=", ".join(DEMOS))
     demo, place = _DEMOS[norm], Path(root)
@@ -76,7 +77,8 @@ def demo_project(
         initiated = init(raw, folder, (norm,), given, demo.person, now=now, report=report)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    state_purpose(folder, demo.published, messages.text("demo.purpose"), now=now)
+    if stated:
+        state_purpose(folder, demo.published, messages.text("demo.purpose"), now=now)
     return initiated
 
 

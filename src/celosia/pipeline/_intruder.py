@@ -17,12 +17,12 @@ import numpy as np
 
 from celosia.attacks import View
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing
-from celosia.errors import NothingShared, UnknownVariable, ValueOutOfRange
-from celosia.model.attacks import AttackReport
+from celosia.errors import ClaimsUnjudged, NothingShared, UnknownVariable, ValueOutOfRange
+from celosia.model.attacks import UNJUDGED, AttackReport, HumanPart
 from celosia.pipeline import _journal
 from celosia.pipeline._call import moment, refuse_unknown_choices
 from celosia.pipeline._intruder_arrays import picked, renamed, view_of, with_persons
-from celosia.pipeline._intruder_attacks import Disguises, External, Found, Means, attack
+from celosia.pipeline._intruder_attacks import ATTEMPTS, Disguises, External, Found, Means, attack
 from celosia.pipeline._intruder_claims import human_part
 from celosia.pipeline._intruder_project import candidate_of, project_target
 from celosia.pipeline._intruder_target import Attacked, file_target
@@ -44,6 +44,7 @@ def intrude(
     person: str | None = None,
     household: str | None = None,
     seed: int = 0,
+    attempts: int = ATTEMPTS,
     report: Progress = None,
     now: datetime | None = None,
     **reading: Any,
@@ -52,16 +53,17 @@ def intrude(
 
     `external` is an outside list and `on` its columns, as {published name: name in the list}; `earlier` are other
     releases of the same data; `control` holds records kept apart before the release was made; `original` is the raw
-    file behind a published one.
+    file behind a published one; `attempts` is how many people each attack is tried on at most.
     """
     attacked, folder = attacked_of(
         target, original, quasi=quasi, sensitive=sensitive, person=person, household=household, report=report,
         reading=reading,
     )  # fmt: skip
-    means = _means(attacked, external, on, earlier, control, seed)
+    means = replace(_means(attacked, external, on, earlier, control, seed), attempts=attempts)
     seen: Disguises = {}
     after = attack(attacked, means, stage(report, "intruder"), seen)
     before = _before(attacked, means, report, seen) if folder is not None else None
+    human, waiting = (None, ()) if folder is None else _human(folder, attacked.digest)
     made = AttackReport(
         target=attacked.digest,
         seed=seed,
@@ -69,16 +71,24 @@ def intrude(
         persons=attacked.persons,
         estimates=after.estimates,
         findings=after.findings,
-        notes=_notes(attacked, means, folder is not None and before is None),
+        notes=(*_notes(attacked, means, folder is not None and before is None), *waiting),
         quasi=attacked.quasi,
         sensitive=attacked.sensitive,
         before=None if before is None else before.estimates,
         findings_before=() if before is None else before.findings,
-        human=None if folder is None else human_part(folder, attacked.digest),
+        human=human,
     )
     if folder is not None:
         _keep(folder, made, moment(now))
     return made
+
+
+def _human(folder: Path, digest: str) -> tuple[HumanPart | None, tuple[str, ...]]:
+    """The test with a person; claims that wait for the house's answer cannot be counted, and a note says so."""
+    try:
+        return human_part(folder, digest), ()
+    except ClaimsUnjudged:
+        return None, (UNJUDGED,)
 
 
 def _notes(attacked: Attacked, means: Means, no_before: bool) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from celosia.attacks import AnyHierarchy, Trials, View, compatible, estimate, unmeasured
+from celosia.attacks import AnyHierarchy, Scene, Trials, View, compatible, estimate, unmeasured
 from celosia.attacks.disguise import disguised_identifier
 from celosia.attacks.inference import inference
 from celosia.attacks.linkability import Pseudonyms, rows_together, two_views
@@ -37,6 +37,7 @@ from celosia.pipeline._intruder_target import Attacked
 
 Codes = NDArray[np.int64]
 Told = Callable[[float], None] | None
+ATTEMPTS = 2_000
 _FEW = 3  # codes left under a mask below which it hides little
 _MOST = 0.9  # share of codes that must be in an official list
 _AGES = re.compile(r"edad|\bage\b|^age|años|anos", re.IGNORECASE)
@@ -58,6 +59,7 @@ class Means:
     """What the intruder has besides the file."""
 
     seed: int
+    attempts: int = ATTEMPTS  # of each attack that is tried on some people by chance
     held_out: View | None = None
     external: External | None = None
     earlier: tuple[View, ...] = ()
@@ -115,9 +117,9 @@ def _three_risks(attacked: Attacked, means: Means) -> Iterator[Estimate]:
         yield unmeasured("rows_together", "linkability", "no_quasi", control=control)
         return
     scene = attacked.scene(names, means.held_out)
-    yield singling_out(scene, means.chance(1))
-    yield two_views(scene, means.chance(2))
-    yield rows_together(scene, means.chance(3), _pseudonyms(attacked))
+    yield singling_out(scene, means.chance(1), attempts=means.attempts)
+    yield two_views(scene, means.chance(2), attempts=means.attempts)
+    yield rows_together(scene, means.chance(3), _pseudonyms(attacked), attempts=means.attempts)
 
 
 def _pseudonyms(attacked: Attacked) -> Pseudonyms | None:
@@ -150,9 +152,9 @@ def _inference(attacked: Attacked, means: Means) -> Iterator[Estimate]:
         return
     for number, sensitive in enumerate(guarded):
         scene = attacked.scene((*names, sensitive), means.held_out)
-        for found in inference(scene, sensitive, means.chance(100 + number)):
+        for found in inference(scene, sensitive, means.chance(100 + number), attempts=means.attempts):
             aimed = {**found.detail, "sensitive": sensitive}
-            yield beyond_habits(found) if found.measured else replace(found, detail=aimed)
+            yield beyond_habits(found, _people(scene)) if found.measured else replace(found, detail=aimed)
 
 
 def _skewed(attacked: Attacked) -> Iterator[Finding]:
@@ -163,7 +165,11 @@ def _skewed(attacked: Attacked) -> Iterator[Finding]:
             yield found
 
 
-def beyond_habits(found: Estimate) -> Estimate:
+def _people(scene: Scene) -> int:
+    return len(np.unique(scene.original.owners))
+
+
+def beyond_habits(found: Estimate, people: int = 0) -> Estimate:
     """A guess by majority held against the same guess without the person's own record, where that is known.
 
     Against the margins everything that a release is good for would count as a disclosure: that most births are of
@@ -174,7 +180,7 @@ def beyond_habits(found: Estimate) -> Estimate:
         return found
     if not found.excess or not found.control_attempts:
         return found
-    reach = round(found.persons / found.excess) if found.excess > 0 else 0
+    reach = round(found.persons / found.excess) if found.excess > 0 else people
     return estimate(
         found.attack,
         found.risk,

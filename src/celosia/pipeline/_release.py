@@ -389,7 +389,7 @@ def _act(one: Approval, held: Held) -> Act:
 
 def _right(held: Held) -> list[Approval]:
     """The signatures that people of the release really gave."""
-    names = {str(one["key"]): str(one["name"]) for one in held.manifest.people}
+    names = {str(one.get("key")): str(one.get("name")) for one in held.manifest.people}
     given = [one for one in held.signatures if one is not None and one.digest == held.manifest.digest]
     return [
         one

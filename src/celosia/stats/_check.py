@@ -19,14 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 from celosia.errors import NeverRan
-from celosia.model.stats import NOT_STATED, STATE, StatsConfig
+from celosia.model.stats import NOT_STATED, PUBLISHED, STATE, StatsConfig
 from celosia.model.stats_reports import CatalogueEntry, CheckedTable, StatsCheck
 from celosia.pipeline import journal_entries, judge_statistics, statistics_rules
 from celosia.stats._catalogue import catalogue_in, differences
+from celosia.stats._kept import RUN
 from celosia.stats._project import Place, journal_path, read_config
 from celosia.stats._published import Holes, Sheet, amount_columns, amounts_of, holes_of, pattern_of, sheet_of
-from celosia.stats._rows import PUBLISHED
-from celosia.stats._run import RUN
 from celosia.stats._scan import Finding, scan_table
 from celosia.stats._target import StatsTarget, open_target
 from celosia.tables import Bounds, Flags, audit, recoverable
@@ -168,12 +167,17 @@ def _learnt(holes: Holes, sheets: Sequence[Sheet], k: int, budget_seconds: float
     if sheets[0].unit == "rows":
         return exact, nothing, nothing
     exact &= holes.grid.values < k
-    zeros = any(sheet.entry.zeros == "hide" for sheet in sheets)
-    bounds = Bounds(np.where(holes.hidden & (not zeros), 1.0, 0.0), np.full(holes.grid.size, np.inf))
     width = max(sheet.entry.width for sheet in sheets)
-    found = audit(holes.grid, holes.hidden, bounds, width=width, budget_seconds=budget_seconds)
+    known = known_beforehand(holes, sheets)
+    found = audit(holes.grid, holes.hidden, known, width=width, budget_seconds=budget_seconds)
     small = found.disclosed & holes.hidden & ~exact & (found.low < k)
     return exact, small & found.proven, small & ~found.proven
+
+
+def known_beforehand(holes: Holes, sheets: Sequence[Sheet]) -> Bounds:
+    """What every reader knows of a hidden cell: somebody is there, unless empty cells are hidden too."""
+    zeros = any(sheet.entry.zeros == "hide" for sheet in sheets)
+    return Bounds(np.where(holes.hidden & (not zeros), 1.0, 0.0), np.full(holes.grid.size, np.inf))
 
 
 def _below_by_audience(rows: Mapping[str, pa.Table], entries: Sequence[CatalogueEntry]) -> dict[str, int]:

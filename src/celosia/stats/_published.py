@@ -18,10 +18,9 @@ from scipy import sparse
 from scipy.optimize import Bounds as Box
 from scipy.optimize import LinearConstraint, milp
 
-from celosia.model.stats import STATE
+from celosia.model.stats import PUBLISHED, STATE
 from celosia.model.stats_reports import CatalogueEntry, ColumnLineage
 from celosia.stats._protection import BORDERS, Key, merged_name
-from celosia.stats._rows import PUBLISHED
 from celosia.tables import ALL, CellTable, Flags, Grid, Values, grid_of
 from celosia.tables import Dimension as Tree
 
@@ -109,8 +108,8 @@ class Holes:
     fits: bool  # whether a filling was found; without one nothing can be proved
 
 
-def holes_of(sheets: Sequence[Sheet]) -> Holes:
-    """The grid of what is published in linked sheets, with a filling for what is not."""
+def holes_of(sheets: Sequence[Sheet], seconds: float = _SECONDS) -> Holes:
+    """The grid of what is published in linked sheets, with a filling for what is not, if one is found in the time."""
     known: dict[Identity, int] = {}
     for sheet in sheets:
         known |= {i: int(v) for i, v in zip(sheet.identities, sheet.persons, strict=True) if v is not None}
@@ -120,7 +119,7 @@ def holes_of(sheets: Sequence[Sheet]) -> Holes:
     least = 0 if any(sheet.entry.zeros == "hide" for sheet in sheets) else 1
     for trusting in (True, False):  # what agrees by chance may contradict the rest, and every reader sees that
         grid = replace(grid, additive=_adding(grid, hidden, sheets, tables, places, trusting))
-        filled = _filling(grid, hidden, least)
+        filled = _filling(grid, hidden, least, seconds)
         if filled is not None:
             return Holes(replace(grid, values=filled), hidden, numbers, True)
     return Holes(grid, hidden, numbers, False)
@@ -223,7 +222,7 @@ def _all_agree(grid: Grid, hidden: Flags, relations: Sequence[int]) -> bool:
     return seen
 
 
-def _filling(grid: Grid, hidden: Flags, least: int) -> Values | None:
+def _filling(grid: Grid, hidden: Flags, least: int, seconds: float) -> Values | None:
     """Whole numbers for the unknown cells, hidden ones from `least` up, that fit all relations; None if none fit."""
     unknown = np.flatnonzero(hidden | ~grid.offered)
     if not len(unknown):
@@ -235,7 +234,7 @@ def _filling(grid: Grid, hidden: Flags, least: int) -> Values | None:
     constraints = [LinearConstraint(lines, low, high)] if lines.shape[0] else []
     found = milp(
         np.zeros(len(unknown)), integrality=np.ones(len(unknown)), bounds=box, constraints=constraints,
-        options={"time_limit": _SECONDS},
+        options={"time_limit": seconds},
     )  # fmt: skip
     if found.x is None:
         return None

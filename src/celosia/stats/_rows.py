@@ -13,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celosia.model.stats import STATE, TOTAL, Measure, StatsTable
+from celosia.model.stats import PUBLISHED, STATE, SUPPRESSED, TOTAL, Measure, StatsTable
 from celosia.stats._protection import Key, Protected, Version, amounts, history_keys, keys_of
 
-PUBLISHED, SUPPRESSED = "publicado", "suprimido"
 COUNTS = ("persons", "rows")
 _DECIMALS = 2  # of a percentage
 

@@ -37,6 +37,7 @@ from celosia.stats._connections import PersonalSource, open_source
 from celosia.stats._cuts import MARK
 from celosia.stats._gate import counted_now, gives_away, lines_to_be
 from celosia.stats._identity import origin_of, owners_of, texts_of
+from celosia.stats._kept import FAILED, RUN, keep_run
 from celosia.stats._past import Past
 from celosia.stats._project import Place, journal_path, private, read_config, rounding_key
 from celosia.stats._protection import Protected, Version, protect_group
@@ -48,7 +49,6 @@ from celosia.stats._versions import count_versions, identifying_labels
 
 Progress = Callable[[str, float], None] | None
 _NUMBER = re.compile(r"\d+")
-RUN, FAILED = "stats-run", "stats-run-failed"
 
 
 def run_stats(
@@ -68,11 +68,13 @@ def run_stats(
     private(home)
     kind = "full" if full else "incremental"
     try:
-        done = _walk(home, config, chosen, kind, budget_seconds, moment, report)
+        done, written = _walk(home, config, chosen, kind, budget_seconds, moment, report)
     except CelosiaError as fault:
         journal_append(journal_path(home), FAILED, moment, {"kind": kind, **_told(fault)})
         raise
     journal_append(journal_path(home), RUN, moment, done.facts())
+    with contextlib.suppress(CelosiaError):  # what was published is published, with or without a report beside it
+        keep_run(home, done, written, moment)
     return done
 
 
@@ -111,7 +113,7 @@ def _refuse_unsafe_rounding(config: StatsConfig, tables: Sequence[StatsTable]) -
 def _walk(
     home: Path, config: StatsConfig, tables: Sequence[StatsTable], kind: str, budget: float | None, now: datetime,
     report: Progress,
-) -> StatsRun:  # fmt: skip
+) -> tuple[StatsRun, list[Protected]]:  # fmt: skip
     refuse_same_place(address(config.source.url, home), address(config.target.url, home))
     with contextlib.ExitStack() as open_things:
         source = open_things.enter_context(contextlib.closing(open_source(config.source.url, home)))
@@ -138,7 +140,7 @@ def _walk(
         )
         done = StatsRun(now.isoformat(timespec="seconds"), kind, read, outcomes)
         _write(source, target, config, written, done, now, report)
-    return done
+    return done, written
 
 
 def _declared(config: StatsConfig) -> set[str]:

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from celosia.errors import EngineFault, NameTooLong, StatsDamaged, TargetNeeded, TargetOccupied
+from celosia.model.stats import STATE
 from celosia.stats._addresses import address
 from celosia.stats._stores import Store, quoted, store_at
 
@@ -160,6 +161,11 @@ class StatsTarget:
             [pa.array(values, kind) for values, (_, kind) in zip(arrays, columns, strict=True)],
             names=[column for column, _ in columns],
         )
+
+    def states(self, name: str) -> dict[str, int]:
+        """How many rows of a table are published, and how many are not."""
+        rows = self._store.run(f"SELECT {quoted(STATE)}, count(*) FROM {self._store.place(name)} GROUP BY 1")
+        return {str(state): int(count) for state, count in rows}
 
     def catalogue(self) -> dict[str, dict[str, Any]]:
         """The entry of each table."""

@@ -10,6 +10,7 @@ import secrets
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,10 +24,13 @@ from celosia.web import _rights as rights
 from celosia.web._jobs import Job
 from celosia.web._office import Office
 from celosia.web._sessions import Session
+from celosia.web._tour import tour_panel
 from celosia.web._widgets import button, link, note, tag, word
 from celosia.web._workers import Call, Failed, place_of
 
-STEPS = ("overview", "data", "dictionary", "request", "hierarchies", "risk", "search", "result", "dossier", "people")
+STEPS = ("overview", "data", "dictionary", "request", "hierarchies", "risk", "search", "result", "intruder", "dossier",
+         "people")  # fmt: skip
+STATS_PARTS = ("tables", "catalogue", "lineage", "history")  # the pages of a STATS folder
 _HEAD = '<link rel="stylesheet" href="/assets/celosia.css"><script src="/assets/celosia.js" defer></script>'
 _TICK = 0.4  # seconds between two looks at the work that runs
 
@@ -65,12 +69,22 @@ class Desk:
     session: Session
     name: str = ""
     page: str = ""
+    part: str = ""  # which page of a STATS folder; empty on the pages of a project
+    item: str = ""  # what the page is about, where there are several: a table
     _done: list[Callable[[Job], Awaitable[None] | None]] = field(default_factory=list)
+    _own: set[int] = field(default_factory=set)  # work begun at this desk
 
     @property
     def folder(self) -> Path:
         """The project's folder."""
         return self.office.project(self.name)
+
+    @property
+    def here(self) -> str:
+        """The address of the page."""
+        if self.part:
+            return part_path(self.name, self.part, self.item)
+        return step_path(self.name, self.page) if self.name else "/"
 
     @property
     def csrf(self) -> str:
@@ -109,7 +123,8 @@ class Desk:
         try:
             self._permit(verb)
             place = project or self.folder
-            self.office.jobs.start(place, Call(verb, args, kwargs, self.session.language, self.session.name))
+            call = Call(verb, args, kwargs, self.session.language, self.session.name)
+            self._own.add(self.office.jobs.start(place, call).number)
         except CelosiaError as error:
             tell(str(error), "bad")
 
@@ -187,6 +202,23 @@ def page(step: str) -> Callable[[Builder], Builder]:
     return registered
 
 
+def stats_page(part: str) -> Callable[[Builder], Builder]:
+    """Register a page of a STATS folder: /s/{name} and /s/{name}/{part}; that of a table has the table's name too."""
+
+    def registered(build: Builder) -> Builder:
+        path = "/s/{name}" if part == "tables" else f"/s/{{name}}/{part}" + ("/{item}" if part == "table" else "")
+
+        @ui.page(path, response_timeout=60)
+        async def shown(name: str, request: Request) -> None:
+            item = str(request.path_params.get("item", ""))
+            desk = Desk(office(), request.state.session, name, "stats", part, item)
+            await _framed(desk, word(f"web_stats.part.{part}"), build)
+
+        return build
+
+    return registered
+
+
 def plain_page(path: str, title: str) -> Callable[[Builder], Builder]:
     """Register a page that belongs to no project."""
 
@@ -215,11 +247,14 @@ async def _framed(desk: Desk, title: str, build: Builder) -> None:
             context.client.status_code = 404
             note(word("web.no_project"), "bad")
             return
+        tour = await tour_panel(desk, partial(part_path if desk.part else step_path, desk.name)) if desk.name else None
         work = tag("div", classes="c-work", aria_live="polite")
         with _controls(desk):
             await _built(desk, build)
-        if desk.name:
+        if desk.name and rights.may_see(desk.session.roles, "overview"):  # what the house works at is not told outside
             watched(desk, work)  # last: a timer delivers the page at once
+        if tour is not None:
+            tour.follow()
 
 
 @contextlib.contextmanager
@@ -252,7 +287,7 @@ async def _trouble(desk: Desk, build: Builder) -> str:
 
 def _is_there(desk: Desk) -> bool:
     try:
-        return (desk.folder / "celosia.toml").is_file()
+        return (desk.folder / ("stats.toml" if desk.part else "celosia.toml")).is_file()
     except CelosiaError:
         return False
 
@@ -274,11 +309,11 @@ def _header(desk: Desk) -> None:
             tag("span", "", "c-space")
             _preferences(desk)
         if desk.name:
-            _steps(desk)
+            _parts(desk) if desk.part else _steps(desk)
 
 
 def _preferences(desk: Desk) -> None:
-    here = quote(step_path(desk.name, desk.page) if desk.name else "/")
+    here = quote(desk.here)
     for code in messages.LANGUAGES:
         if code != desk.session.language:
             target = f"/preference?language={code}&back={here}"
@@ -299,9 +334,24 @@ def step_path(name: str, step: str) -> str:
     return quote(f"/p/{name}" if step == "overview" else f"/p/{name}/{step}")
 
 
+def part_path(name: str, part: str, item: str = "") -> str:
+    """The address of a STATS folder's page."""
+    return quote(f"/s/{name}" if part == "tables" else f"/s/{name}/{part}" + (f"/{item}" if item else ""))
+
+
+def _parts(desk: Desk) -> None:
+    with tag("nav", classes="c-steps c-parts", aria_label=word("web_stats.parts")), tag("ul"):
+        for part in STATS_PARTS:
+            with tag("li"):
+                made = link(word(f"web_stats.part.{part}"), part_path(desk.name, part))
+                if part == desk.part:
+                    made.props["aria-current"] = "page"
+
+
 def _steps(desk: Desk) -> None:
     with tag("nav", classes="c-steps", aria_label=word("web.steps")), tag("ol"):
-        for step in (one for one in STEPS if rights.may_see(desk.session.roles, one)):
+        outside = ("attempt",) if "outsider" in desk.session.roles else ()
+        for step in (one for one in (*STEPS, *outside) if rights.may_see(desk.session.roles, one)):
             with tag("li"):
                 made = link(word(f"web.step.{step}"), step_path(desk.name, step))
                 if step == desk.page:
@@ -320,10 +370,11 @@ def watched(desk: Desk, box: ui.element) -> None:
             return None
         before, seen["told"] = seen["told"], now
         box.clear()
-        if job is None:
+        if job is None or (before is None and job.seen):
             return None
         with box:
             _job(desk, job)
+        job.seen = job.state == "done" and before is None  # told once on a page that was opened after it
         return job if job.ended and before is not None and before[0] == job.number else None
 
     async def look() -> None:
@@ -338,7 +389,7 @@ def watched(desk: Desk, box: ui.element) -> None:
 async def _ended(desk: Desk, job: Job) -> None:
     if job.state != "done":
         return
-    if not desk._done:
+    if not desk._done and job.number in desk._own:  # somebody else's work does not wipe what is typed here
         ui.navigate.reload()
     for callback in desk._done:
         waited = callback(job)
@@ -352,6 +403,8 @@ def _job(desk: Desk, job: Job) -> None:
         kind = {"done": "good", "cancelled": "warning", "failed": "bad"}[job.state]
         said = job.sentence or word(f"web.job.{job.state}", seconds=messages.decimal(job.seconds, 1))
         with note(said, kind, verb):
+            if job.state == "done" and job.number not in desk._own and not job.seen:
+                button(word("web.refresh"), ui.navigate.reload, "quiet")
             button(word("web.close"), lambda: desk.office.jobs.forget(desk.folder), "quiet")
         return
     with tag("div", classes="c-note c-info"):
@@ -360,4 +413,5 @@ def _job(desk: Desk, job: Job) -> None:
             stage = word(f"web.stage.{job.stage}") if messages.has(f"web.stage.{job.stage}") else ""
             tag("span", " " + (stage or word(f"web.job.{job.state}")))
             tag("progress", max=1, value=job.share or None, aria_label=verb)
-        button(word("web.cancel"), lambda: desk.office.jobs.cancel(desk.folder), "danger")
+        if desk.may(job.call.verb):  # who may not begin it does not end it
+            button(word("web.cancel"), lambda: desk.office.jobs.cancel(desk.folder), "danger")

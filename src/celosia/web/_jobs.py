@@ -30,6 +30,7 @@ class Job:
     share: float = 0.0
     sentence: str = ""  # why it failed
     refused: bool = False
+    seen: bool = False  # a page that was opened after its end has told it
     started: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
 

@@ -33,36 +33,46 @@ EDITS = {
 _LOOK = frozenset((
     "check_dictionary", "checked_property", "dictionary_view", "evaluation_view", "kept_report", "list_projects",
     "missing_items", "read_people", "read_request", "request_form", "request_questions", "result_view", "risk_state",
-    "status", "tried_lines",
+    "stats.list_stats", "status", "tour_view", "tried_lines",
 ))  # fmt: skip
 _SIGN = frozenset((
-    "archive_release", "check_result", "document_file", "dossier_view", "evaluation_report", "intruder_view",
+    "archive_release", "check_result", "document_file", "dossier_view", "evaluation_report", "intruder_file",
+    "intruder_view",
     "journal_view", "key_card", "make_key", "people_view", "read_document", "release_view", "sign_with_key",
-    "stats_view", "verify_upload",
+    "verify_upload",
+    "stats.attack_now", "stats.check_now", "stats.stats_catalogue", "stats.stats_history", "stats.stats_lineage",
+    "stats.stats_table", "stats.stats_view",
 ))  # fmt: skip
+# Why a cell is hidden and how far its value could lie is for those who make the tables and those who verify them.
+_HIDDEN = frozenset(("stats.find_intervals", "stats.stats_intervals"))
 # What was prepared is approved by others; who answers for it publishes it, and says who takes part.
 _APPROVE = frozenset(("approve_with_key", "signing_view"))
 _PUBLISH = frozenset(("publish_release",))
 _INVITE = frozenset(("join_card", "join_person"))
-_ATTEMPT = frozenset(("attempt_file", "attempt_view", "key_card", "list_projects", "make_key", "send_claims"))
+_ATTEMPT = frozenset((
+    "attempt_file", "attempt_view", "key_card", "list_projects", "make_key", "save_attempt", "send_claims",
+))  # fmt: skip
+# Whether a claim was right is answered in the house, never by whoever made it.
+_JUDGE = frozenset(("judge_claims", "received_claims", "save_worksheet"))
 # Only the executor prepares: everything that reads the source, edits the project, searches, runs or attacks.
 _PREPARE = frozenset((
     "add_scenario", "adopt_point", "begin_hierarchy", "begin_tree", "choose_unit", "compare_methods", "count_columns",
     "create_project", "deliver", "demo_project", "discard_tree", "edit_dictionary", "edit_policy", "edit_request",
     "edit_tree", "except_variable", "explain_report", "export_dictionary", "export_hierarchy", "export_tried",
-    "extract_requested", "frontier_report", "hierarchy_builders", "import_dictionary", "make_release", "policy_view",
+    "extract_requested", "frontier_report", "hierarchy_builders", "import_dictionary", "intrude_project",
+    "make_release", "policy_view",
     "preview_project", "preview_source",
     "profile_report", "project_hierarchies", "remove_scenario", "reset_hierarchy", "risk_after", "risk_geography",
     "risk_overview", "risk_people", "risk_scenarios", "risk_special", "risk_table", "run_plan", "save_hierarchy",
-    "search_plan", "search_view", "side_by_side",
+    "search_plan", "search_view", "side_by_side", "stats.run_now",
     "list_sources", "open_project", "proposed_name", "source_choices",
-    "source_tables", "take_hierarchy", "tree_page",
+    "source_tables", "take_hierarchy", "tour_project", "tree_page", "stats.tour_stats",
     "try_hierarchy", "values_in_order", "withdraw_exception", "write_documents",
     "write_risk_document",
 ))  # fmt: skip
 VERBS = {
-    "executor": _LOOK | _SIGN | _PREPARE,
-    "verifier": _LOOK | _SIGN | _APPROVE,
+    "executor": _LOOK | _SIGN | _PREPARE | _JUDGE | _HIDDEN,
+    "verifier": _LOOK | _SIGN | _APPROVE | _JUDGE | _HIDDEN,
     "delegate": _LOOK | _SIGN | _APPROVE | _PUBLISH,
     **dict.fromkeys(("head", "lead"), _LOOK | _SIGN | _APPROVE | _PUBLISH | _INVITE),
     "outsider": _ATTEMPT,

@@ -65,7 +65,7 @@ def serve(
     tls = _tls(root, asked, names)
     sessions, corner = Sessions(messages.language()), private_corner(root)
     try:
-        gate = Gate(names, number, asked.shared, tls is not None, f"/p/{only}" if only else "/")
+        gate = Gate(names, number, asked.shared, tls is not None, _first(root, only))
         application = build(root, corner, sessions, gate, upload_limit, only)
         config = uvicorn.Config(
             application, log_config=None, access_log=False, server_header=False, ws_max_size=_CHANNEL_LIMIT,
@@ -98,7 +98,14 @@ def projects_root(folder: Path) -> tuple[Path, str]:
     place = folder.resolve()
     if not place.is_dir():
         raise NotAFolder(path=str(folder))
-    return (place.parent, place.name) if (place / "celosia.toml").is_file() else (place, "")
+    named = any((place / file).is_file() for file in ("celosia.toml", "stats.toml"))
+    return (place.parent, place.name) if named else (place, "")
+
+
+def _first(root: Path, only: str) -> str:
+    """The page to begin at: that of the project or STATS folder that was named, else the list."""
+    kind = "p" if (root / only / "celosia.toml").is_file() else "s"
+    return f"/{kind}/{only}" if only else "/"
 
 
 def _listening(asked: Listening) -> socket.socket:

@@ -34,6 +34,7 @@ class Session:
     fresh: bool = False  # must change the password before anything else
     seen: float = 0.0
     theme: str = "auto"  # auto | light | dark
+    tour_shut: bool = False  # whether the panel of a guided tour was put away
     uploads: dict[str, str] = field(default_factory=dict)  # ticket → path
     downloads: dict[str, tuple[str, str]] = field(default_factory=dict)  # ticket → (path, name)
 
@@ -76,12 +77,17 @@ class Sessions:
         session = self._sessions.get(id)
         if session is None:
             return None
-        now = self._clock()
-        if session.until <= now or (session.login and session.seen + IDLE <= now):
+        if not self.lasts(session):
             self.close(session)
             return None
-        session.seen = now
+        session.seen = self._clock()
         return session
+
+    def lasts(self, session: Session) -> bool:
+        """Whether a session still counts; unlike asking for it, a look of the page itself is no sign of life."""
+        now = self._clock()
+        idle = bool(session.login) and session.seen + IDLE <= now
+        return self._sessions.get(session.id) is session and session.until > now and not idle
 
     def alive(self, session: Session) -> bool:
         """Whether a session that a page holds still counts."""

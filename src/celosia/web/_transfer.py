@@ -48,9 +48,15 @@ async def receive_upload(office: Office, request: Request) -> Response:
     except CelosiaError as error:
         _removed(path)
         status = 413 if isinstance(error, UploadTooLarge) else 507
-        return JSONResponse({"code": error.code, "sentence": _sentence(error, session)}, status_code=status)
+        told = {"code": error.code, "sentence": _sentence(error, session)}
+        return JSONResponse(told, status_code=status, headers=_farewell(request))
     session.uploads[ticket] = str(path)
     return JSONResponse({"ticket": ticket, "name": path.name, "bytes": path.stat().st_size})
+
+
+def _farewell(request: Request) -> dict[str, str]:
+    """Hang up on a stream that never said how long it is; a browser says it, and hears the refusal at its end."""
+    return {} if "content-length" in request.headers else {"connection": "close"}
 
 
 def _sentence(error: CelosiaError, session: Session) -> str:

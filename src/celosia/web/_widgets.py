@@ -15,6 +15,7 @@ from nicegui import ui
 from celosia import messages
 
 _numbers = itertools.count(1)
+_NUMBERS_AS_WRITTEN = {code: f"(value) => value.toLocaleString('{code}')" for code in messages.LANGUAGES}
 Handler = Callable[[Any], Awaitable[None] | None]
 Click = Callable[[], Awaitable[None] | None]
 Cell = str | Callable[[], object]  # words, or a function that builds what the cell holds
@@ -241,9 +242,17 @@ def line(classes: str = "") -> Iterator[ui.element]:
         yield made
 
 
+def _in_language(axis: Mapping[str, Any]) -> dict[str, Any]:
+    """An axis whose numbers are written as the reader writes them: 1200 and 0,6, not 1,200 and 0.6."""
+    label = axis.get("axisLabel", {})
+    if axis.get("type") != "value" or "formatter" in label:
+        return dict(axis)
+    return {**axis, "axisLabel": {**label, ":formatter": _NUMBERS_AS_WRITTEN[messages.language()]}}
+
+
 def chart(options: Mapping[str, Any], label: str, on_click: Handler | None = None, height: int = 320) -> ui.element:
     """A picture of figures; whoever cannot see it gets the label, and a table beside it says the same."""
-    drawn = dict(options)
+    drawn = {**options, **{key: _in_language(options[key]) for key in ("xAxis", "yAxis") if key in options}}
     if "tooltip" in drawn:
         drawn["tooltip"] = {**drawn["tooltip"], "renderMode": "richText"}  # names of categories are never markup
     made = ui.echart(drawn, on_point_click=on_click, renderer="svg")  # its words take the page's colours from the sheet

@@ -6,7 +6,7 @@ import importlib
 
 # In the order of the walk.
 PAGES = ("projects", "new", "overview", "data", "dictionary", "request", "hierarchies", "risk", "search", "result",
-         "dossier", "people", "verify")  # fmt: skip
+         "intruder", "attempt", "dossier", "people", "verify", "stats", "stats_table", "stats_papers")  # fmt: skip
 
 
 def register() -> None:

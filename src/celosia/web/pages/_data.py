@@ -106,7 +106,8 @@ async def _profile(desk: Desk) -> None:
 def _report(document: Mapping[str, Any]) -> None:
     keys = ("variable", "role", "distinct", "missing", "masked", "unknown", "rare")
     rows = [_line(one) for one in document["variables"]]
-    table([word(f"web_data.column.{key}") for key in keys], rows, word("web_data.profile_table"), numbers=(2, 3, 4, 5, 6))
+    titles = [word(f"web_data.column.{key}") for key in keys]
+    table(titles, rows, word("web_data.profile_table"), numbers=(2, 3, 4, 5, 6))
     for one in document["variables"]:
         if one["categories"] or one["numbers"]:
             with details(word("web_data.more", name=one["name"])):

@@ -6,7 +6,8 @@ password is refused before it is used; what was typed is neither kept nor shown 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -58,17 +59,28 @@ class Wizard:
 
     async def take(self, source: str | Path, shown: str) -> None:
         """Begin with a source; whatever was chosen for another one is forgotten."""
-        tables = await self.desk.ask("source_tables", source)
-        self.source, self.shown, self.tables = source, shown, tuple(tables)
-        self.reading, self.dropped, self.choices, self.found = {}, set(), None, None
-        if self.tables and isinstance(source, str):
-            self.reading["table"] = self.tables[0]
-        await self.look()
+        with self.waiting():
+            tables = await self.desk.ask("source_tables", source)
+            self.source, self.shown, self.tables = source, shown, tuple(tables)
+            self.reading, self.dropped, self.choices, self.found = {}, set(), None, None
+            if self.tables and isinstance(source, str):
+                self.reading["table"] = self.tables[0]
+            await self.look()
         if self.choices is None:
             return
         named = self.reading.get("table") or shown
         self.name = await self.desk.ask("proposed_name", self.desk.office.root, named)
         self.show("reading")
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Say that the source is being looked at, for as long as it takes."""
+        with self.box:
+            said = note(word("web_new.looking"))
+        try:
+            yield
+        finally:
+            said.delete()
 
     async def look(self) -> None:
         """Look at the source with the choices made; what is wrong is kept to be said in its place."""

@@ -39,10 +39,11 @@ def _row(wizard: Wizard, column: Any) -> list[Any]:
             check(label, column.name in wizard.dropped, change, hidden_label=True)
 
     def described() -> None:
-        with tag("div", classes="c-name"):
-            tag("strong", column.name)
-            tag("span", role_word(column.role), f"c-role c-role-{column.role or 'none'} c-padded")
-        tag("small", word("web_new.columns.holds", kind=column.refused) if column.refused else column.evidence)
+        with tag("div", classes="c-described"):
+            with tag("div", classes="c-name"):
+                tag("strong", column.name)
+                tag("span", role_word(column.role), f"c-role c-role-{column.role or 'none'} c-padded")
+            tag("small", word("web_new.columns.holds", kind=column.refused) if column.refused else column.evidence)
 
     return [box, described]
 

@@ -75,7 +75,8 @@ async def _change(wizard: Wizard, name: str, given: Any) -> None:
     if name == "sheet":
         wizard.reading.pop("table", None)
     wizard.dropped = set()
-    await wizard.look()
+    with wizard.waiting():
+        await wizard.look()
     wizard.show("reading")
 
 

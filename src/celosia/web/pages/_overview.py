@@ -12,8 +12,8 @@ from celosia.web._widgets import Cell, card, link, note, paragraph, state, table
 # The page on which a gate is passed; the others are passed from the command line.
 _WHERE = MappingProxyType({
     "request": "request", "dictionary": "dictionary", "plan": "search", "run": "search", "residual": "dossier",
-    "check": "result", "release": "dossier", "delivery": "dossier", "signatures": "dossier",
-    "consultation": "dossier", "publication": "dossier",
+    "intruder": "intruder", "check": "result", "release": "dossier", "delivery": "dossier",
+    "signatures": "dossier", "consultation": "dossier", "publication": "dossier",
 })  # fmt: skip
 _COLOUR = MappingProxyType({GateState.DONE: "good", GateState.BLOCKED: "bad", GateState.WAITING: "info"})
 

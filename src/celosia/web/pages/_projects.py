@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from celosia import messages
-from celosia.web._frame import Desk, plain_page, watched
+from celosia.web import _rights as rights
+from celosia.web._frame import Desk, plain_page, step_path, watched
 from celosia.web._jobs import Job
 from celosia.web._widgets import button, card, choice, figures, line, link, note, paragraph, state, tag, word
 
 _NORMS = ("minsal", "atenea", "mel")
+_TOURS = (*_NORMS, "yapo")
 
 
 @plain_page("/", "web.projects")
@@ -17,15 +20,32 @@ async def projects_page(desk: Desk) -> None:
     """Every project, where it stands and what blocks it."""
     found = await desk.ask("list_projects", desk.office.root)
     projects = [one for one in found.projects if desk.office.only in ("", one.folder)]
+    if not rights.may_see(desk.session.roles, "overview"):
+        _to_try([one.folder for one in projects if not one.broken])
+        return
     if not desk.office.only and desk.may("create_project"):
         _begin(desk)
-    if not projects:
+    folders = await desk.ask("stats.list_stats", desk.office.root) if desk.may("stats.list_stats") else ()
+    folders = [one for one in folders if desk.office.only in ("", one.folder)]
+    if not projects and not folders:
         paragraph(word("web.no_projects"))
     with tag("div", classes="c-columns"):
         for one in projects:
             _project(one, desk.office.jobs.last(desk.office.root / one.folder))
+        for one in folders:
+            _stats(one, desk.office.jobs.last(desk.office.root / one.folder))
     if desk.may("verify_upload"):
         link(word("web_verify.title"), "/verify")
+
+
+def _to_try(folders: Sequence[str]) -> None:
+    """What an outsider sees of the projects: their names, and the way to the page of the test."""
+    if not folders:
+        paragraph(word("web.no_projects"))
+    with tag("div", classes="c-columns"):
+        for folder in folders:
+            with card(classes="c-project-card"), tag("h2"):
+                link(folder, step_path(folder, "attempt"))
 
 
 def _begin(desk: Desk) -> None:
@@ -33,6 +53,7 @@ def _begin(desk: Desk) -> None:
         paragraph(word("web_projects.ways"))
         with line():
             link(word("web_projects.new"), "/new", "c-button c-primary c-link")
+        _tour(desk)
         _demo(desk)
 
 
@@ -56,17 +77,45 @@ def _demo(desk: Desk) -> None:
     paragraph(word("web_projects.demo.meaning"), "c-soft")
 
 
+def _tour(desk: Desk) -> None:
+    """A guided tour of a norm, on a practice project of its own."""
+    chosen = {"norm": _NORMS[0]}
+    titles = {norm: messages.text(f"protocols.title.{norm}") for norm in _TOURS}
+    with line():
+        choice(word("web_tour.choose"), titles, _TOURS[0], lambda norm: chosen.update(norm=_one_of(_TOURS, norm)))
+        made = tag("div", classes="c-field")
+    box = tag("div")
+
+    async def start() -> None:
+        norm, root = chosen["norm"], desk.office.root
+        name = await desk.ask("proposed_name", root, word("web_tour.folder", norm=norm))
+        box.clear()
+        with box:
+            if norm == "yapo":
+                begun(desk, name, "stats.tour_stats", root, name, to=f"/s/{name}")
+            else:
+                begun(desk, name, "tour_project", root, norm, name, to=f"/p/{name}")
+
+    with made:
+        button(word("web_tour.make"), start)
+    paragraph(word("web_tour.meaning"), "c-soft")
+
+
+def _one_of(known: Sequence[str], given: Any) -> str:
+    return given if given in known else known[0]
+
+
 def _take(chosen: dict[str, str], norm: Any) -> None:
     chosen["norm"] = norm if norm in _NORMS else chosen["norm"]
 
 
-def begun(desk: Desk, name: str, verb: str, *args: Any, **kwargs: Any) -> None:
-    """Begin the work that makes a project, show how far it is, and open the project when it is there."""
+def begun(desk: Desk, name: str, verb: str, *args: Any, to: str = "", **kwargs: Any) -> None:
+    """Begin the work that makes a project, show how far it is, and open the project (or `to`) when it is there."""
     from nicegui import ui
 
     own = Desk(desk.office, desk.session, name)
     own.start(verb, *args, **kwargs)
-    own.when_done(lambda _: ui.navigate.to(f"/p/{name}/data"))
+    own.when_done(lambda _: ui.navigate.to(to or f"/p/{name}/data"))
     watched(own, tag("div", aria_live="polite"))
 
 
@@ -90,6 +139,30 @@ def _project(one: Any, job: Job | None) -> None:
         if job is not None and not job.ended:
             state(word("web_projects.working"), "info")
         _standing(one)
+
+
+def _stats(one: Any, job: Job | None) -> None:
+    """A folder of statistical tables: what it is, when it ran, and whether that failed."""
+    with card(classes="c-project-card"):
+        with tag("h2"):
+            if one.problem:
+                tag("span", one.folder)
+            else:
+                link(one.folder, f"/s/{one.folder}")
+        if one.problem:
+            note(one.problem, "bad")
+            return
+        if one.title:
+            paragraph(one.title)
+        figures([
+            (word("web_stats.kind"), word("web_stats.kind_name")),
+            (word("web_stats.figure.tables"), messages.integer(one.tables)),
+            (word("web_stats.figure.last"), one.last[:10] or "–"),
+        ])  # fmt: skip
+        if job is not None and not job.ended:
+            state(word("web_projects.working"), "info")
+        if one.failed:
+            state(word("web_stats.failed_short", when=one.failed[:10]), "bad")
 
 
 def _standing(one: Any) -> None:

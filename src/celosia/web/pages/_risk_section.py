@@ -93,7 +93,7 @@ def bars(names: Sequence[str], values: Sequence[float], label: str, upright: boo
     """A bar chart; names along the foot, or down the side."""
     axis = {"axisLine": {"lineStyle": {"color": GRID}}, "axisTick": {"show": False}}
     category = {"type": "category", "data": list(names), "axisLabel": {"interval": 0}} | axis
-    scale = {"type": "value", "splitLine": {"lineStyle": {"color": GRID, "opacity": 0.35}}}
+    scale: dict[str, Any] = {"type": "value", "splitLine": {"lineStyle": {"color": GRID, "opacity": 0.35}}}
     scale |= {"minInterval": 1} if whole else {"max": 100, "axisLabel": {"formatter": "{value} %"}}
     feet, side = (category, scale) if upright else (scale, category | {"inverse": True})
     if upright:

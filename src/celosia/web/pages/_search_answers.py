@@ -14,7 +14,21 @@ from celosia import messages
 from celosia.dossier import criterion_text, limit_text, loss_text, metric_text
 from celosia.model.policy_view import PolicyView
 from celosia.web._frame import Desk, tell
-from celosia.web._widgets import button, card, chart, details, heading, line, note, paragraph, state, table, tag, word
+from celosia.web._widgets import (
+    Cell,
+    button,
+    card,
+    chart,
+    details,
+    heading,
+    line,
+    note,
+    paragraph,
+    state,
+    table,
+    tag,
+    word,
+)
 from celosia.web.pages._search_form import method_word, share_text
 
 _GREY = "#8a979d"
@@ -101,8 +115,8 @@ def frontier_options(lines: Sequence[Sequence[Point]], metric: str) -> dict[str,
     return {
         "animation": False,
         "color": list(_COLOURS),
-        "grid": {"left": 64, "right": 24, "top": 40, "bottom": 56},
-        "legend": {"top": 0, "type": "scroll"},
+        "grid": {"left": 64, "right": 24, "top": 64, "bottom": 56},
+        "legend": {"top": 0},  # on a narrow screen it takes two lines; paged, the last k would be out of sight
         "tooltip": {"trigger": "item", "backgroundColor": "rgba(138, 151, 157, .3)", "borderWidth": 0},
         "xAxis": {**axis, "name": word("web_search.frontier.x"), "nameGap": 32, "min": 0},
         "yAxis": {**axis, "name": metric_text(metric), "nameGap": 46, "scale": True},
@@ -135,7 +149,7 @@ def _is_chosen(view: PolicyView, point: Point) -> bool:
 
 
 def _points(view: PolicyView, lines: Sequence[Sequence[Point]], metric: str, choices: Choices) -> None:
-    rows = [
+    rows: list[list[Cell]] = [
         [f"k = {point['k']}", limit_text(Fraction(point["limit"])), _loss(point, metric),
          f"{messages.percent(point['suppressed_share'])} ({messages.integer(point['suppressed_rows'])})",
          _adopting(view, point, choices)]

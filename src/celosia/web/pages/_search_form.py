@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -341,7 +342,7 @@ def _moving_cell(name: str, place: int, many: int, move: Callable[[int, int], No
     def build() -> None:
         for key, by, last in (("up", -1, place == 0), ("down", 1, place == many - 1)):
             label = word(f"web_search.settings.{key}_label", variable=name)
-            button(word(f"web_search.settings.{key}"), lambda by=by: move(place, by), "small", label, disabled=last)
+            button(word(f"web_search.settings.{key}"), partial(move, place, by), "small", label, disabled=last)
 
     return build
 

@@ -110,15 +110,16 @@ def _rules(found: VerifyReport) -> None:
             title = f"protocols.title.{protocol}"
             heading(word(title) if messages.has(title) else protocol, 3)
             rows = [_rule(one) for one in found.rules if one.protocol == protocol]
-            columns = [word(f"web_result.rules.{key}") for key in ("rule", "section", "asked", "measured", "result")]
+            columns = [word(f"web_result.rules.{key}") for key in ("rule", "result", "asked", "measured", "section")]
             table(columns, rows, f"{word('web_verify.rules')}: {protocol}", classes="c-wrap")
         if not found.rules:
             paragraph(word("web_verify.no_rules"))
 
 
 def _rule(one: RuleResult) -> list[Cell]:
-    words = [_told(sentence_of, one) or f"{one.protocol} · {one.rule}", one.section]
-    return [*words, _told(asked_text, one) or "–", _told(measured_text, one) or "–", partial(_result, one)]
+    sentence = _told(sentence_of, one) or f"{one.protocol} · {one.rule}"
+    asked, measured = _told(asked_text, one) or "–", _told(measured_text, one) or "–"
+    return [sentence, partial(_result, one), asked, measured, one.section]
 
 
 def _result(one: RuleResult) -> None:
@@ -149,9 +150,9 @@ def _measured(found: VerifyReport) -> None:
             (word("release.figures.k"), "–" if check.k is None else messages.integer(check.k)),
         ])  # fmt: skip
         rows: list[list[Cell]] = [
-            [word(f"plan.criterion.{one.rule}"), messages.integer(one.failing_classes),
-             messages.integer(one.failing_rows), partial(_state, one.state)]
+            [word(f"plan.criterion.{one.rule}"), partial(_state, one.state), messages.integer(one.failing_classes),
+             messages.integer(one.failing_rows)]
             for one in check.verdicts
         ]  # fmt: skip
-        columns = heads("web_verify", "criterion", "classes", "rows", "result")
-        table(columns, rows, word("web_verify.measured"), numbers=(1, 2))
+        columns = heads("web_verify", "criterion", "result", "classes", "rows")
+        table(columns, rows, word("web_verify.measured"), numbers=(2, 3))
