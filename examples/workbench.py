@@ -128,7 +128,7 @@ def classify(page: Page, camera: Camera) -> None:
     for name in ("DIAG1", "DIAG2"):
         page.locator("tr", has_text=name).locator("select").first.select_option("sensitive")
         page.wait_for_timeout(500)
-    camera.take("07-roles")
+    camera.take("07-roles", whole=True)
     page.get_by_role("button", name=word("web_dictionary.save.save")).click()
     page.wait_for_timeout(1500)
 

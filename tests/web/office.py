@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 import subprocess
 import sys
 import threading
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 from tests.web.browser import WIDE, Heard
 from tests.web.server import Served, stop
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 PASSWORD = "una contraseña bien larga"
 _START = 120  # seconds
+_CSRF = re.compile(r'name="csrf" value="([\w-]{20,})"')
+_SHORT = "import sys, celosia.web._sessions as s; s.IDLE = {idle}; from celosia.cli import main; sys.exit(main())"
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,24 @@ def employ(root: Path, login: str, name: str, *roles: str) -> None:
     assert not account_of(root, login).fresh
 
 
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @contextmanager
-def office_at(root: Path, port: int) -> Iterator[Office]:
-    """Start `celosia serve --shared`, wait until it says where it is, and stop it."""
-    errors = root.parent / f"{root.name}-stderr.txt"
-    program = Path(sys.executable).with_name("celosia")
-    command = [str(program), "serve", str(root), "--shared", "--no-browser", "--port", str(port)]
+def office_at(root: Path, port: int = 0, idle: int = 0) -> Iterator[Office]:
+    """Start `celosia serve --shared`, wait until it says where it is, and stop it.
+
+    With `idle`, a session ends after so many seconds without a sign of life.
+    """
+    errors, port = root.parent / f"{root.name}-stderr.txt", port or free_port()
+    program = [str(Path(sys.executable).with_name("celosia"))]
+    if idle:
+        program = [sys.executable, "-c", _SHORT.format(idle=idle)]
+    command = [*program, "serve", str(root), "--shared", "--no-browser", "--port", str(port)]
     environment = {**os.environ, "CELOSIA_LANG": "es", "PYTHONUNBUFFERED": "1"}
     with errors.open("w", encoding="utf-8") as sink:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sink, text=True, env=environment)
@@ -100,3 +117,25 @@ def entered(
         yield page, heard
     finally:
         context.close()
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Somebody who came in without a browser."""
+
+    client: httpx.Client
+    cookie: str  # as a request brings it
+    csrf: str
+
+
+def let_in(office: Office, login: str) -> Inside:
+    """Come in by the real form; whoever calls closes the client."""
+    given = {"login": login, "password": PASSWORD}
+    with httpx.Client(base_url=office.base, headers={"origin": office.base}, timeout=120) as door:
+        answer = door.post("/login", data=given)
+    assert answer.status_code == 303, answer.text
+    cookie = answer.headers["set-cookie"].split(";")[0]
+    client = httpx.Client(base_url=office.base, headers={"origin": office.base, "cookie": cookie}, timeout=120)
+    found = _CSRF.search(client.get("/password").text)
+    assert found is not None
+    return Inside(client, cookie, found.group(1))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipeline.made_projects import NOW, PHRASE, ROLES, described
 from tests.web.browser import NARROW, open_page
+from tests.web.deeds import done, go, join, make_own_key, settled, sign, signed
 from tests.web.office import Office, employ, entered, office_at
 
 from celosia.model import dictionary
@@ -32,7 +31,7 @@ from celosia.pipeline import (
 from celosia.web import _rights as rights
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.web, pytest.mark.slow]
 LOGINS = {"head": "ana", "executor": "beto", "verifier": "carla"}
@@ -57,10 +56,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     act_as("")
     with write_claims_form(folder, replace=True).open("a", encoding="utf-8") as file:
         file.write("prensa,diarios,,,,90,sin resultado\n")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with office_at(root, port) as made:
+    with office_at(root) as made:
         yield made
     assert PHRASE not in made.said()
     assert "Traceback" not in made.said()
@@ -72,60 +68,38 @@ def project(office: Office, request: pytest.FixtureRequest) -> Path:
     return Path(shutil.copytree(office.root / "base", office.root / f"p{abs(hash(request.node.name)) % 10**8}"))
 
 
-def go(page: Page, office: Office, project: Path, step: str = "dossier") -> None:
-    open_page(page, office.served, f"/p/{project.name}/{step}")
-
-
-def sign(page: Page, label: str, phrase: str = PHRASE) -> None:
-    page.get_by_role("button", name=f"Revisar y firmar: {label}").click()
-    page.get_by_text("Resumen de lo que se firma").wait_for()
-    page.get_by_label("Frase de paso").fill(phrase)
-    page.locator(".c-signing button[type=submit]").click()
-
-
-def signed(page: Page, label: str) -> None:
-    sign(page, label)
-    page.locator(".c-signing").wait_for(state="detached")
-    page.wait_for_function("window.socket && window.socket.connected")
-
-
-def journal(project: Path) -> list[tuple[str, str]]:
-    lines = (project / "journal.jsonl").read_text("utf-8").splitlines()
-    return [(json.loads(line)["what"], json.loads(line)["who"]) for line in lines]
-
-
 @pytest.mark.requirement("M31", "M32", "M33", "M38")
 def test_from_candidate_to_published_with_three_people(
     chromium: Browser, office: Office, project: Path, tmp_path: Path
 ):
     with entered(chromium, office, "carla") as (page, heard):
-        go(page, office, project)
+        go(page, office, project, "dossier")
         signed(page, "el candidato")
         assert page.get_by_role("button", name="Armar la publicación").count() == 0
         assert heard.complaints == []
     with entered(chromium, office, "beto") as (page, heard):
-        go(page, office, project)
+        go(page, office, project, "dossier")
         assert page.get_by_role("button", name="Revisar y firmar: el candidato").count() == 0
         page.get_by_role("button", name="Armar la publicación").click()
         page.get_by_text("faltan firmas", exact=True).wait_for(timeout=120_000)
-        page.wait_for_function("window.socket && window.socket.connected")
+        settled(page)
         release = next((project / "releases").glob("2*")).name
         signed(page, release)
         assert page.get_by_role("button", name="Registrar la publicación").count() == 0
         assert heard.complaints == []
     with entered(chromium, office, "carla") as (page, _):
-        go(page, office, project)
+        go(page, office, project, "dossier")
         signed(page, release)
         assert page.get_by_role("button", name="Registrar la publicación").count() == 0
     with entered(chromium, office, "ana") as (page, _):
-        go(page, office, project)
+        go(page, office, project, "dossier")
         signed(page, release)
         page.get_by_label("Consulta al DEIS").fill("2026-11-02")
         page.get_by_label("Fecha de publicación").fill("2026-11-20")
         page.get_by_label("Periodicidad de actualización").fill("anual")
         page.get_by_role("button", name="Registrar la publicación").click()
         page.get_by_text("2027-11-20").wait_for(timeout=120_000)
-        page.wait_for_function("window.socket && window.socket.connected")
+        settled(page)
         with page.expect_download() as download:
             page.get_by_role("button", name="Descargar el .zip").click()
         download.value.save_as(tmp_path / "r.zip")
@@ -134,8 +108,7 @@ def test_from_candidate_to_published_with_three_people(
         page.get_by_text("La publicación está íntegra").wait_for(timeout=120_000)
         assert page.get_by_role("cell", name="Carla Díaz", exact=True).count() == 1
     assert verify_release(project / "releases" / release).holds
-    done = [line for line in journal(project) if line[0] in ("approve", "release", "sign", "publish")]
-    assert done == [
+    assert done(project, "approve", "release", "sign", "publish") == [
         ("approve", "Ana Rojas"), ("approve", "Carla Díaz"), ("release", "Beto Soto"), ("sign", "Beto Soto"),
         ("sign", "Carla Díaz"), ("sign", "Ana Rojas"), ("publish", "Ana Rojas"),
     ]  # fmt: skip
@@ -144,7 +117,7 @@ def test_from_candidate_to_published_with_three_people(
 @pytest.mark.requirement("M31")
 def test_what_changed_while_somebody_read_is_not_signed(chromium: Browser, office: Office, project: Path):
     with entered(chromium, office, "carla", NARROW, dark=True) as (page, heard):
-        go(page, office, project)
+        go(page, office, project, "dossier")
         page.get_by_role("button", name="Revisar y firmar: el plan").click()
         page.get_by_text("Resumen de lo que se firma").wait_for()
         lines = [replace(v, label="Otra") if v.name == "SEXO" else v for v in open_project(project).variables()]
@@ -154,7 +127,7 @@ def test_what_changed_while_somebody_read_is_not_signed(chromium: Browser, offic
         page.locator(".c-signing button[type=submit]").click()
         page.get_by_text("No se firmó nada").wait_for()
         assert (project / "approvals.jsonl").read_bytes() == before
-        go(page, office, project)
+        go(page, office, project, "dossier")
         page.get_by_text("En el diccionario cambiaron: SEXO").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
         assert heard.complaints == []
@@ -162,7 +135,7 @@ def test_what_changed_while_somebody_read_is_not_signed(chromium: Browser, offic
 
 def test_a_wrong_passphrase_signs_nothing_stays_nowhere_and_is_noted(chromium: Browser, office: Office, project: Path):
     with entered(chromium, office, "carla") as (page, heard):
-        go(page, office, project)
+        go(page, office, project, "dossier")
         sign(page, "el candidato", "frase equivocada")
         page.get_by_text("La frase de paso no abre la clave").wait_for()
         assert page.get_by_label("Frase de paso").input_value() == ""
@@ -170,14 +143,14 @@ def test_a_wrong_passphrase_signs_nothing_stays_nowhere_and_is_noted(chromium: B
         assert str(office.root) not in page.content()
         assert heard.complaints == []
     assert valid_approvals(project, "candidate") == ()
-    assert ("refused", "Carla Díaz") in journal(project)
+    assert ("refused", "Carla Díaz") in done(project)
     assert "frase equivocada" not in (project / "journal.jsonl").read_text("utf-8")
 
 
 @pytest.mark.requirement("M33")
 def test_a_document_is_read_in_the_page_and_downloaded(chromium: Browser, office: Office, project: Path):
     with entered(chromium, office, "ana") as (page, heard):
-        go(page, office, project)
+        go(page, office, project, "dossier")
         page.get_by_role("button", name="Leer: Anexo I").click()
         document = page.locator("article.c-document")
         document.get_by_role("cell", name="Datos abiertos", exact=True).wait_for()
@@ -195,18 +168,14 @@ def test_somebody_makes_a_key_and_the_head_adds_them(chromium: Browser, office: 
     with entered(chromium, office, "dora") as (page, heard):
         go(page, office, project, "people")
         assert page.get_by_role("heading", name="Agregar personas").count() == 0
-        page.get_by_label("Frase de paso", exact=True).fill(PHRASE)
-        page.get_by_label("Frase de paso, otra vez").fill(PHRASE)
-        page.get_by_role("button", name="Hacer mi clave").click()
-        page.get_by_role("button", name="Descargar mi tarjeta").wait_for()
+        make_own_key(page, office, project)
         assert "no está en este proyecto" in page.inner_text("main")
         assert heard.complaints == []
     with entered(chromium, office, "ana") as (page, heard):
         go(page, office, project, "people")
-        page.get_by_role("button", name="Agregar a Dora Paz").click()
-        page.get_by_role("rowheader", name="Dora Paz").wait_for()
+        join(page, "Dora Paz")
         assert heard.complaints == []
-    assert ("person-added", "Ana Rojas") in journal(project)
+    assert ("person-added", "Ana Rojas") in done(project)
 
 
 def test_what_is_no_release_is_told_as_such(chromium: Browser, office: Office, tmp_path: Path):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.pipeline.small_project import NOW, PLANTED, make_project
-from tests.web.browser import NARROW, WIDE, open_page
+from tests.web.browser import NARROW, WIDE
+from tests.web.deeds import CLAIM, attack, done, draft, go, hand_over, judged, read_claims_sent
 from tests.web.office import Office, employ, entered, office_at
 
 from celosia.pipeline import act_as, intruder_view, make_plan, read_claims, run_plan
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.web, pytest.mark.slow]
 PROJECT = "p"
-CLAIM = "Cree que es la señora Peralta"
 SCRIPT = Path(__file__).with_name("looks.js").read_text("utf-8")
 PICTURES = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 
@@ -40,21 +38,10 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     make_plan(folder, now=NOW)
     run_plan(folder, now=NOW)
     act_as("")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with office_at(root, port) as made:
+    with office_at(root) as made:
         yield made
     assert CLAIM not in made.said()
     assert "Traceback" not in made.said()
-
-
-def go(page: Page, office: Office, step: str) -> None:
-    open_page(page, office.served, f"/p/{PROJECT}/{step}")
-
-
-def journal(folder: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in (folder / "journal.jsonl").read_text("utf-8").splitlines()]
 
 
 def looked_at(page: Page, name: str) -> None:
@@ -75,69 +62,17 @@ def axe(page: Page) -> list[str]:
     ]
 
 
-def attack(page: Page, office: Office) -> None:
-    """Attack from the page, see the verdict and take the worksheet."""
-    go(page, office, "intruder")
-    page.get_by_text("Nadie ha atacado este candidato").wait_for()
-    page.get_by_text("Opciones", exact=True).click()
-    page.get_by_label("Personas que se intentan").select_option("100")
-    page.get_by_role("button", name="Atacar", exact=True).click()
-    page.get_by_role("heading", name="Veredicto").wait_for(timeout=180_000)
-    page.wait_for_function("window.socket && window.socket.connected")
-    page.get_by_text("Ver lo mismo en una tabla").click()
-    assert page.get_by_role("table", name="Todos los ataques").is_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Descargar la planilla, XLSX").click()
-    assert Path(download.value.path()).read_bytes()[:2] == b"PK"
-
-
-def draft(page: Page) -> None:
-    """Two records tried, kept as a draft."""
-    page.get_by_role("link", name=PROJECT, exact=True).click()
-    page.get_by_role("heading", name="Su tarea").wait_for()
-    page.wait_for_function("window.socket && window.socket.connected")
-    assert [one.strip() for one in page.locator("nav.c-steps a").all_inner_texts()] == ["Prueba del intruso"]
-    first, second = page.locator("fieldset.i-record").nth(0), page.locator("fieldset.i-record").nth(1)
-    first.get_by_label("Fuente usada").fill("prensa")
-    first.get_by_label("Qué afirma").fill(CLAIM)
-    first.get_by_label("Seguridad").select_option("high")
-    second.get_by_label("Minutos").fill("15")
-    page.get_by_role("button", name="Guardar borrador").click()
-    page.wait_for_function("document.querySelector('input[name^=claim]')?.getAttribute('value')")
-    page.wait_for_function("window.socket && window.socket.connected")
-
-
-def hand_over(page: Page) -> None:
-    """Sent only by whoever declares to know nothing of the data."""
-    page.get_by_role("button", name="Enviar", exact=True).click()
-    page.get_by_text("debe declarar que no conoce").wait_for()
-    page.get_by_label("Declaro que no conozco").check()
-    page.get_by_role("button", name="Enviar", exact=True).click()
-    page.get_by_text("Ya envió sus intentos sobre 2 registros").wait_for()
-
-
-def judge(page: Page, office: Office) -> None:
-    """The one claim is answered."""
-    go(page, office, "intruder")
-    page.get_by_text("nadie ha juzgado (1)").wait_for()
-    assert page.get_by_role("button", name="Atacar otra vez").count() == 0
-    page.get_by_label("¿Acertó? Registro").select_option("no")
-    looked_at(page, "juicio-wide-light")
-    page.get_by_role("button", name="Guardar las respuestas").click()
-    page.get_by_text("Intentos: 2; afirmaciones: 1; correctas: 0").first.wait_for()
-
-
 @pytest.mark.requirement("M28", "M29")
 def test_one_attacks_another_tries_and_a_third_judges(chromium: Browser, office: Office):
     folder = office.root / PROJECT
     with entered(chromium, office, "beto") as (page, heard):
-        attack(page, office)
+        attack(page, office, PROJECT)
         looked_at(page, "intruso-wide-light")
         assert axe(page) == []
         assert heard.complaints == []
     assert intruder_view(folder).current
     with entered(chromium, office, "omar") as (page, heard):
-        draft(page)
+        draft(page, PROJECT)
         assert not (folder / "claims.csv").exists()
         looked_at(page, "prueba-wide-light")
         assert axe(page) == []
@@ -145,14 +80,17 @@ def test_one_attacks_another_tries_and_a_third_judges(chromium: Browser, office:
         assert heard.complaints == []
     assert CLAIM in (folder / "claims.csv").read_text("utf-8")
     with entered(chromium, office, "carla") as (page, heard):
-        judge(page, office)
+        read_claims_sent(page, office, PROJECT)
+        looked_at(page, "juicio-wide-light")
+        judged(page)
         assert axe(page) == []
         assert heard.complaints == []
     assert (read_claims(folder).rows, read_claims(folder).correct) == (2, 0)
-    done = [
-        (one["what"], one["who"]) for one in journal(folder) if one["what"] in ("intruder", "claims", "claims-judged")
+    assert done(folder, "intruder", "claims", "claims-judged") == [
+        ("intruder", "Beto Soto"),
+        ("claims", "Omar Rey"),
+        ("claims-judged", "Carla Díaz"),
     ]
-    assert done == [("intruder", "Beto Soto"), ("claims", "Omar Rey"), ("claims-judged", "Carla Díaz")]
     assert CLAIM not in (folder / "journal.jsonl").read_text("utf-8")
 
 
@@ -164,14 +102,14 @@ def test_an_outsider_opens_nothing_else(chromium: Browser, office: Office, step:
         assert answer is not None
         assert answer.status == 403
         page.get_by_text("no incluye esta acción").wait_for()
-    assert ("refused", "Omar Rey") in [(one["what"], one["who"]) for one in journal(office.root / PROJECT)]
+    assert ("refused", "Omar Rey") in done(office.root / PROJECT)
 
 
 @pytest.mark.requirement("M29")
 def test_the_outsiders_pages_tell_nothing_of_the_house(chromium: Browser, office: Office):
     with entered(chromium, office, "omar", NARROW, dark=True) as (page, heard):
         told = page.content()
-        go(page, office, "attempt")
+        go(page, office, PROJECT, "attempt")
         looked_at(page, "prueba-narrow-dark")
         assert axe(page) == []
         told += page.content()
@@ -185,7 +123,7 @@ def test_the_outsiders_pages_tell_nothing_of_the_house(chromium: Browser, office
 
 def test_the_intruders_page_can_be_read_on_a_telephone(chromium: Browser, office: Office):
     with entered(chromium, office, "carla", NARROW, dark=True) as (page, heard):
-        go(page, office, "intruder")
+        go(page, office, PROJECT, "intruder")
         looked_at(page, "intruso-narrow-dark")
         assert axe(page) == []
         page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})

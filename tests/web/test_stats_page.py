@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,10 +137,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     find_intervals(home, NAME)
     for login, role in (("vera", "verifier"), ("jefa", "head"), ("otra", "outsider")):
         employ(root, login, login.capitalize(), role)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with office_at(root, port) as made:
+    with office_at(root) as made:
         yield made
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from tests.web.browser import Heard, open_page
+from tests.web.deeds import PATIENCE, go_to, worked
 from tests.web.made import SEED
 from tests.web.server import Served
 
@@ -30,7 +31,6 @@ COLUMNS = (
     "DIAG1", "DIAG2",
 )  # fmt: skip
 QUASI = tuple(name for name in COLUMNS if name not in ("MES_EGRESO", "DIAG1", "DIAG2"))
-PATIENCE = 240_000  # ms for a piece of long work on a busy machine
 
 
 def write_csv(path: Path, table: pa.Table) -> Path:
@@ -69,19 +69,6 @@ def filled(page: Page, label: str, text: str) -> None:
     field = page.get_by_label(label, exact=True)
     field.fill(text)
     field.press("Tab")
-
-
-def worked(page: Page, button: str, verb: str) -> None:
-    """Begin long work and wait until the page says that it ended well."""
-    page.get_by_role("button", name=button, exact=True).click()
-    page.locator(".c-work .c-note.c-good", has_text=verb).wait_for(timeout=PATIENCE)
-
-
-def go_to(page: Page, step: str) -> None:
-    """Follow the menu of the steps."""
-    page.get_by_role("navigation", name="Pasos del proyecto").get_by_role("link", name=step, exact=True).click()
-    page.locator("main h1", has_text=step).wait_for()
-    page.wait_for_function("window.socket && window.socket.connected")
 
 
 # --- MINSAL -----------------------------------------------------------------------------------------
@@ -145,7 +132,7 @@ def _criteria(page: Page) -> None:
     filled(page, "Límite de supresión, porcentaje exacto", "100")
 
 
-@pytest.mark.requirement("M22", "M23", "M24", "M25", "M26", "M27", "M28")
+@pytest.mark.requirement("M22", "M23", "M24", "M26")
 def test_the_annex_of_minsal_is_walked_on_the_page(page: Page, served: Served, tmp_path: Path) -> None:
     raw = write_csv(tmp_path / "egresos_2020.csv", discharges(1_500, SEED).select(list(COLUMNS)))
     folder = imported(page, served, raw, "EH_2020", "MINSAL", ("MES_EGRESO",))
@@ -191,7 +178,7 @@ def _is_as_asked(folder: Path, shown: str) -> None:
 # --- ATENEA -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.requirement("A10", "A11", "A12")
+@pytest.mark.requirement("A18")
 def test_a_request_of_atenea_is_walked_to_its_risk_report(
     watched: tuple[Page, Heard], served: Served, tmp_path: Path
 ) -> None:

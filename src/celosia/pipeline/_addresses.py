@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
-from celosia.data.sniffing import is_database_address
+from celosia.data.sniffing import holds_password, is_database_address
 from celosia.errors import AddressUnclear, AddressUnset, PasswordInAddress
 
 _ENVIRONMENT = "env:"
@@ -39,13 +38,5 @@ def is_address(source: str) -> bool:
 
 
 def _refuse_password(source: str) -> None:
-    if is_database_address(source) and _holds_password(source):
+    if is_database_address(source) and holds_password(source):
         raise PasswordInAddress()
-
-
-def _holds_password(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        return bool(parts.password) or "password" in parse_qs(parts.query)
-    except ValueError:  # what cannot be read may hold one
-        return True

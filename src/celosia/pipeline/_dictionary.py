@@ -17,7 +17,7 @@ from celosia.model.schema import Schema
 from celosia.model.variables import Role
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
-from celosia.pipeline._kept import refuse_edited
+from celosia.pipeline._kept import editing
 from celosia.pipeline._project import open_project
 
 
@@ -44,28 +44,28 @@ def export_dictionary(folder: Place, target: Place) -> int:
 def import_dictionary(folder: Place, edited: Place, *, expected: str | None = None, now: datetime | None = None) -> int:
     """Take an edited dictionary if it describes exactly the project's columns; give how many lines changed."""
     project = open_project(folder)
-    before = project.variables()
     after = dictionary.variables_of(read_rows(Path(edited)), str(edited))
     dictionary.refuse_disagreement(after, working_names(project.working_copy), str(edited))
-    refuse_edited(project.dictionary_path, expected)
-    changed = len(set(after) - set(before))
-    with messages.speaking(project.config.language), replacing(project.dictionary_path, 0o644) as draft:
-        draft.write_text(dictionary.dump(after), "utf-8")  # whoever reads the page in another language changes no word
-    _journal.append(project.journal_path, "dictionary", moment(now), {"changed": changed})
+    with editing(project.folder, project.dictionary_path, expected):
+        changed = len(set(after) - set(project.variables()))
+        with messages.speaking(project.config.language), replacing(project.dictionary_path, 0o644) as draft:
+            draft.write_text(dictionary.dump(after), "utf-8")  # a page in another language changes no word
+        _journal.append(project.journal_path, "dictionary", moment(now), {"changed": changed})
     return changed
 
 
 def state_purpose(folder: Place, names: Sequence[str], purpose: str, *, now: datetime | None = None) -> int:
     """State the purpose of some variables, or withdraw it with an empty one; give how many lines changed."""
     project = open_project(folder)
-    before = project.variables()
-    schema = Schema(tuple(variable.name for variable in before))
-    chosen = set(schema.chosen(names, "--variables"))
-    after = [replace(v, purpose=purpose.strip()) if v.name in chosen else v for v in before]
-    changed = sum(one != other for one, other in zip(before, after, strict=True))
-    with replacing(project.dictionary_path, 0o644) as draft:
-        draft.write_text(dictionary.dump(after), "utf-8")
-    _journal.append(project.journal_path, "purpose", moment(now), {"variables": sorted(chosen)}, why=purpose)
+    with editing(project.folder, project.dictionary_path):
+        before = project.variables()
+        schema = Schema(tuple(variable.name for variable in before))
+        chosen = set(schema.chosen(names, "--variables"))
+        after = [replace(v, purpose=purpose.strip()) if v.name in chosen else v for v in before]
+        changed = sum(one != other for one, other in zip(before, after, strict=True))
+        with replacing(project.dictionary_path, 0o644) as draft:
+            draft.write_text(dictionary.dump(after), "utf-8")
+        _journal.append(project.journal_path, "purpose", moment(now), {"variables": sorted(chosen)}, why=purpose)
     return changed
 
 

@@ -36,7 +36,7 @@ from celosia.pipeline._edit_settings import (
     without_unit,
     write_settings,
 )
-from celosia.pipeline._kept import digest_of_file, refuse_edited
+from celosia.pipeline._kept import digest_of_file, editing, refuse_edited
 from celosia.pipeline._project import Project, open_project
 from celosia.protocols import combined
 
@@ -66,8 +66,14 @@ def edit_dictionary(
 ) -> DictionaryEdit:
     """Change fields of some lines: variable → {field: value}, values by their id; tell what was changed."""
     project = open_project(folder)
+    with editing(project.folder, project.dictionary_path, expected):
+        return _edited_lines(project, changes, expected, why, moment(now))
+
+
+def _edited_lines(
+    project: Project, changes: Mapping[str, Mapping[str, Any]], expected: str | None, why: str, now: datetime
+) -> DictionaryEdit:
     path = project.dictionary_path
-    refuse_edited(path, expected)
     before = project.variables()
     schema = Schema(tuple(variable.name for variable in before))
     for name in schema.chosen(changes, "changes"):
@@ -79,11 +85,9 @@ def edit_dictionary(
     approved = standing_approvals(project)
     with messages.speaking(project.config.language), replacing(path, 0o644) as draft:
         draft.write_text(dictionary.dump(after), "utf-8")  # the words of the file stay in the project's language
-        refuse_edited(path, expected)
+        refuse_edited(path, expected)  # an editor of text asks nobody
     lines = sum(one != other for one, other in zip(before, after, strict=True))
-    _journal.append(
-        project.journal_path, "dictionary", moment(now), {"changed": lines, "fields": list(touched)}, why=why
-    )
+    _journal.append(project.journal_path, "dictionary", now, {"changed": lines, "fields": list(touched)}, why=why)
     return DictionaryEdit(lines, touched, digest_of_file(path), cancelled(approved, standing_approvals(project)))
 
 
@@ -248,10 +252,11 @@ def choose_unit(
     chosen = {key: value for key, value in (("person", person), ("household", household)) if value is not None}
     for name in filter(None, chosen.values()):
         _refuse_unknown_variable(project, name)
-    document = read_settings(project)
-    for key, value in chosen.items():
-        document = put_in_unit(document, key, value) if value else without_unit(document, key)
-    write_settings(project, document, expected)
+    with editing(project.folder, project.folder / "celosia.toml", expected):
+        document = read_settings(project)
+        for key, value in chosen.items():
+            document = put_in_unit(document, key, value) if value else without_unit(document, key)
+        write_settings(project, document, expected)
     if chosen:
         _journal.append(project.journal_path, "unit", moment(now), chosen, why=why)
     return digest_of_file(project.folder / "celosia.toml")

@@ -211,9 +211,10 @@ def save_hierarchy(
     home, column = _opened_column(folder, variable)
     given = without_bounds(_stored(home, variable) if spec is None else spec)
     made = _usable(column, given, home, minimum, maximum)
-    written = _file_of_draft(project, column, made, given) if given.get("draft") else dict(given)
     bounds = {name: level for name, level in zip(_BOUNDS, (minimum, maximum), strict=True) if level is not None}
-    _describe(project, variable, {**written, **bounds}, expected)
+    with settings_edited(project, expected) as document:
+        written = _file_of_draft(project, column, made, given) if given.get("draft") else dict(given)
+        _describe(document, variable, {**written, **bounds})
     if spec is not None:  # whatever was being edited by hand was saved, or given up for this
         drafts.discard_tree(folder, variable)
     saved = SavedHierarchy(variable, origin_of(written), made.compiled.height, minimum, maximum, digest_of_file(config))
@@ -226,7 +227,8 @@ def reset_hierarchy(
 ) -> SavedHierarchy:
     """Go back to the proposed hierarchy and all its levels; a file of the project stays where it is."""
     project = open_project(folder)
-    _describe(project, variable, {}, expected)
+    with settings_edited(project, expected) as document:
+        _describe(document, variable, {})
     home, column = _opened_column(folder, variable)
     height = 0
     with contextlib.suppress(CelosiaError):  # a sensitive variable may have no proposal
@@ -259,20 +261,19 @@ def _file_of_draft(project: Project, column: Column, made: Made, given: Spec) ->
     return {"file": file, **{key: value for key, value in given.items() if key == "uncovered"}}
 
 
-def _describe(project: Project, variable: str, wanted: Spec, expected: str | None) -> None:
+def _describe(document: Any, variable: str, wanted: Spec) -> None:
     """Make `[hierarchies.<variable>]` hold exactly this, key by key: a comment beside a key that stays is kept."""
-    with settings_edited(project, expected) as document:
-        section: Any = document.setdefault("hierarchies", {})
-        table = section.setdefault(variable, {})
-        for key in [key for key in table if key not in wanted]:
-            del table[key]
-        for key, value in wanted.items():
-            if key not in table or table[key] != value:
-                table[key] = value
-        if not wanted:
-            del section[variable]
-        if not section:
-            del document["hierarchies"]
+    section: Any = document.setdefault("hierarchies", {})
+    table = section.setdefault(variable, {})
+    for key in [key for key in table if key not in wanted]:
+        del table[key]
+    for key, value in wanted.items():
+        if key not in table or table[key] != value:
+            table[key] = value
+    if not wanted:
+        del section[variable]
+    if not section:
+        del document["hierarchies"]
 
 
 def _note(project: Project, saved: SavedHierarchy, now: datetime | None) -> None:

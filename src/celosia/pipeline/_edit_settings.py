@@ -16,7 +16,7 @@ from tomlkit import TOMLDocument
 
 from celosia.data.files import replacing
 from celosia.errors import BadProjectFile
-from celosia.pipeline._kept import refuse_edited
+from celosia.pipeline._kept import editing, refuse_edited
 from celosia.pipeline._project import Project, read_toml
 from celosia.pipeline._settings import refuse_wrong_settings
 
@@ -26,10 +26,10 @@ _UNIT = re.compile(r"^\[unit\][ \t]*(#[^\n]*)?\n", re.MULTILINE)
 @contextlib.contextmanager
 def settings_edited(project: Project, expected: str | None = None) -> Iterator[TOMLDocument]:
     """The document of celosia.toml; what it holds when the block ends well is written in one step."""
-    refuse_edited(project.folder / "celosia.toml", expected)
-    document = read_settings(project)
-    yield document
-    write_settings(project, document, expected)
+    with editing(project.folder, project.folder / "celosia.toml", expected):
+        document = read_settings(project)
+        yield document
+        write_settings(project, document, expected)
 
 
 def read_settings(project: Project) -> TOMLDocument:
@@ -40,7 +40,7 @@ def read_settings(project: Project) -> TOMLDocument:
 
 
 def write_settings(project: Project, document: TOMLDocument, expected: str | None = None) -> None:
-    """Write celosia.toml, unless nothing in it is new."""
+    """Write celosia.toml, unless nothing in it is new; whoever calls holds the project's edits."""
     path, text = project.folder / "celosia.toml", tomlkit.dumps(document)
     if text == path.read_text("utf-8-sig"):
         return

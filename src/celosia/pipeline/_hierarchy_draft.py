@@ -32,7 +32,7 @@ from celosia.model.values import SUPPRESSED
 from celosia.model.variables import Role
 from celosia.pipeline._call import Place
 from celosia.pipeline._hierarchy_trial import Column, Made, column_of, made_over
-from celosia.pipeline._kept import digest_of_file, refuse_edited
+from celosia.pipeline._kept import digest_of_file, editing
 from celosia.pipeline._open import opened
 from celosia.pipeline._project import open_project
 
@@ -121,9 +121,9 @@ def edit_tree(folder: Place, variable: str, change: Mapping[str, Any], *, expect
     """
     home, column = _opened_column(folder, variable)
     path = draft_path(home, variable)
-    refuse_edited(path, expected)
-    _write(home, variable, _changed(draft_rows(home, variable), change, column))
-    return digest_of_file(path)
+    with editing(home, path, expected):
+        _write(home, variable, _changed(draft_rows(home, variable), change, column))
+        return digest_of_file(path)
 
 
 def discard_tree(folder: Place, variable: str) -> None:

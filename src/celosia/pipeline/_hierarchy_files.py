@@ -15,6 +15,7 @@ from celosia.model.values import CellKind, kind_of
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._hierarchies import compiled_hierarchies
+from celosia.pipeline._kept import editing
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._policy import without_bounds
 from celosia.pipeline._project import open_project, read_toml
@@ -70,8 +71,9 @@ def import_hierarchy(folder: Place, variable: str, source: Place, *, now: dateti
     if uncovered:
         raise HierarchyGap(variable=variable, missing=len(uncovered), file=str(source))
     name = re.sub(r"[^A-Za-z0-9]+", "-", variable).strip("-").lower() or "variable"
-    write_csv(hierarchy, folder / "hierarchies" / f"{name}.csv")
-    _name_in_config(folder / "celosia.toml", variable, f"hierarchies/{name}.csv")
+    with editing(folder, folder / "celosia.toml"):
+        write_csv(hierarchy, folder / "hierarchies" / f"{name}.csv")
+        _name_in_config(folder / "celosia.toml", variable, f"hierarchies/{name}.csv")
     levels = hierarchy.height + 1
     _journal.append(project.journal_path, "hierarchy", moment(now), {"variable": variable, "levels": levels})
     return levels

@@ -6,15 +6,16 @@ that a page can say that it is out of date instead of showing it as if it were n
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from celosia.data.files import own_folder, private_folder, reading_from, replacing
+from celosia.data.files import alone, own_folder, private_folder, reading_from, replacing
 from celosia.errors import EditedMeanwhile
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._project import open_project
@@ -79,6 +80,18 @@ def refuse_edited(path: Path, expected: str | None) -> None:
     """Refuse an edit made on another state of the file than the one that stands now."""
     if expected is not None and digest_of_file(path) != expected:
         raise EditedMeanwhile(path=path.name)
+
+
+@contextlib.contextmanager
+def editing(folder: Path, path: Path, expected: str | None = None) -> Iterator[None]:
+    """Hold the edits of a project, on the state of the file that was shown: of two at once the second sees the first.
+
+    What is read, compared and written stands inside the block; no block stands inside another.
+    """
+    private = folder / "private"
+    with alone((private if private.is_dir() else folder) / ".edit.lock"):
+        refuse_edited(path, expected)
+        yield
 
 
 def private_corner(folder: Place) -> Path:

@@ -32,6 +32,7 @@ from celosia.model.requests import DEMANDED, PROPERTIES, REQUEST_FORMAT, Request
 from celosia.model.variables import Role
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
+from celosia.pipeline._kept import editing
 from celosia.pipeline._project import Project, open_project, read_toml
 from celosia.pipeline._request_template import OPEN, request_template
 from celosia.pipeline._settings import _FLAG, _TABLE, _TEXT, _TEXTS, Setting, _tables, _texts, refuse_wrong_settings
@@ -113,7 +114,9 @@ def read_request(folder: Place) -> Request:
     return _understood(read_toml(path), path, open_project(folder))
 
 
-def write_request(folder: Place, *, why: str = "", now: datetime | None = None, **answers: Any) -> Request:
+def write_request(
+    folder: Place, *, why: str = "", now: datetime | None = None, expected: str | None = None, **answers: Any
+) -> Request:
     """Write answers into request.toml, made with every item explained if it is not there; comments stay.
 
     An answer is named as in the file: `kind="internal"`, `source={"name": …}` or `**{"source.name": …}`.
@@ -125,18 +128,22 @@ def write_request(folder: Place, *, why: str = "", now: datetime | None = None, 
             raise ValueOutOfRange(parameter="request", given=key, allowed=", ".join(ITEMS))
         if not ITEMS[key].fits(value):
             raise ValueOutOfRange(parameter=key, given="", allowed=ITEMS[key].expected)
-    if path.is_file():
-        read_toml(path)  # a syntax error names its line
-        text = path.read_text("utf-8-sig")
-    else:
-        text = request_template(_demanded(project.config.protocols))
-    text = _answered(text, given)
-    request = _understood(tomllib.loads(text), path, project)
-    with replacing(path, 0o644) as draft:
-        draft.write_text(text, "utf-8")
-    facts = {"items": sorted(given), "request": digest_of(request.as_dict())}
-    _journal.append(project.journal_path, "request", moment(now), facts, why=why)
+    with editing(project.folder, path, expected):
+        text = _answered(_standing(project, path), given)
+        request = _understood(tomllib.loads(text), path, project)
+        with replacing(path, 0o644) as draft:
+            draft.write_text(text, "utf-8")
+        facts = {"items": sorted(given), "request": digest_of(request.as_dict())}
+        _journal.append(project.journal_path, "request", moment(now), facts, why=why)
     return request
+
+
+def _standing(project: Project, path: Path) -> str:
+    """The text of the request; where there is none, that of one with every item explained."""
+    if not path.is_file():
+        return request_template(_demanded(project.config.protocols))
+    read_toml(path)  # a syntax error names its line
+    return path.read_text("utf-8-sig")
 
 
 def missing_items(request: Request, protocols: Sequence[str]) -> tuple[str, ...]:
@@ -154,13 +161,13 @@ def extract_requested(folder: Place, *, now: datetime | None = None) -> tuple[st
     if empty:
         raise RequestIncomplete(path=str(request_path(folder)), items=", ".join(empty))
     wanted = set(request.variables) - set(request.limited)
-    before = project.variables()
     after = []
-    for line in before:
-        chosen = line.name in wanted and line.role != Role.IDENTIFIER
-        after.append(replace(line, purpose=(line.purpose.strip() or request.use) if chosen else ""))
-    with replacing(project.dictionary_path, 0o644) as draft:
-        draft.write_text(dictionary.dump(after), "utf-8")
+    with editing(project.folder, project.dictionary_path):
+        for line in project.variables():
+            chosen = line.name in wanted and line.role != Role.IDENTIFIER
+            after.append(replace(line, purpose=(line.purpose.strip() or request.use) if chosen else ""))
+        with replacing(project.dictionary_path, 0o644) as draft:
+            draft.write_text(dictionary.dump(after), "utf-8")
     names = tuple(line.name for line in after if line.purpose)
     _journal.append(project.journal_path, "extract", moment(now), {"variables": list(names)}, why=request.use)
     return names

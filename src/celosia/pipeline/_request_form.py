@@ -14,7 +14,7 @@ from celosia.errors import PropertyIncomplete, ValueOutOfRange
 from celosia.model.requests import PROPERTIES, Request
 from celosia.model.variables import Role, Variable
 from celosia.pipeline._call import Place
-from celosia.pipeline._kept import digest_of_file, refuse_edited
+from celosia.pipeline._kept import digest_of_file
 from celosia.pipeline._project import open_project
 from celosia.pipeline._request import (
     _PROPERTY_KEYS,
@@ -61,8 +61,7 @@ def edit_request(
     folder: Place, answers: dict[str, Any], *, expected: str | None = None, why: str = "", now: datetime | None = None
 ) -> dict[str, Any]:
     """Write answers under the names they have in the file, on the state the form showed; give the form as it is now."""
-    refuse_edited(request_path(folder), expected)
-    write_request(folder, why=why, now=now, **answers)
+    write_request(folder, why=why, now=now, expected=expected, **answers)
     return request_form(folder)
 
 

@@ -10,9 +10,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qs, urlsplit
 
 from celosia.data.files import reading_from
+from celosia.data.sniffing import holds_password
 from celosia.errors import AddressInProject, AddressUnclear, AddressUnset, PasswordInAddress, TargetIsSource
 
 Kind = Literal["postgres", "duckdb", "sqlite", "spark"]
@@ -55,7 +55,7 @@ def _resolved(text: str, folder: Path) -> str:
         return _from_environment(text.removeprefix("env:").strip())
     if text.startswith("file:"):
         return _from_file(Path(text.removeprefix("file:").removeprefix("//")).expanduser(), folder)
-    if text.startswith(_POSTGRES) and _holds_password(text):
+    if text.startswith(_POSTGRES) and holds_password(text):
         raise PasswordInAddress()
     return text
 
@@ -76,14 +76,6 @@ def _from_file(path: Path, folder: Path) -> str:
     if not found:
         raise AddressUnset(place=f"file:{path}")
     return found
-
-
-def _holds_password(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return bool(parts.password) or "password" in parse_qs(parts.query)
-    except ValueError:  # what cannot be read may hold one
-        return True
 
 
 def _file(text: str, folder: Path) -> Address:

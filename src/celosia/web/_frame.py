@@ -157,7 +157,8 @@ def role_words(session: Session) -> str:
 
 def refused(desk: Desk, what: str) -> None:
     """Note that somebody tried what their role does not include."""
-    note = Call("note_refusal", (desk.office.root, desk.name, what), {}, desk.session.language, desk.session.name)
+    project = desk.name if desk.name and _is_there(desk) else ""  # a name that leads away leads to no journal
+    note = Call("note_refusal", (desk.office.root, project, what), {}, desk.session.language, desk.session.name)
     background_tasks.create(desk.office.pool.ask(note), name="refusal")
 
 

@@ -94,6 +94,11 @@ def may_edit(roles: Iterable[str], page: str) -> bool:
     return any(role in OWNER or page in EDITS.get(role, frozenset()) for role in roles)
 
 
+def may_upload(roles: Iterable[str]) -> bool:
+    """Whether any of these roles hands the house a file; from outside none is taken."""
+    return any(role in OWNER or (role in VERBS and role != "outsider") for role in roles)
+
+
 def may_sign(roles: Iterable[str], role: str) -> bool:
     """Whether somebody with these roles signs in a role: an account only in its own, whatever a project says."""
     return any(one in OWNER or one == role for one in roles)

@@ -7,6 +7,7 @@ tells the format and proposes the project's name.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import re
@@ -20,9 +21,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from celosia import messages
-from celosia.errors import CelosiaError, DiskFull, FolderUnwritable, UploadTooLarge
+from celosia.errors import CelosiaError, DiskFull, FolderUnwritable, NotYourRole, UploadTooLarge
+from celosia.web import _rights as rights
+from celosia.web._frame import role_words
 from celosia.web._office import Office
 from celosia.web._sessions import Session
+from celosia.web._workers import Call, Failed
 
 NAME = "x-celosia-name"
 
@@ -37,6 +41,8 @@ def harmless_name(given: str) -> str:
 async def receive_upload(office: Office, request: Request) -> Response:
     """PUT /upload: the body is the file."""
     session: Session = request.state.session
+    if not rights.may_upload(session.roles):
+        return await _refused(office, session)
     ticket = secrets.token_urlsafe(16)
     folder = office.corner / secrets.token_hex(8)
     path = folder / harmless_name(unquote(request.headers.get(NAME, "")))
@@ -52,6 +58,16 @@ async def receive_upload(office: Office, request: Request) -> Response:
         return JSONResponse(told, status_code=status, headers=_farewell(request))
     session.uploads[ticket] = str(path)
     return JSONResponse({"ticket": ticket, "name": path.name, "bytes": path.stat().st_size})
+
+
+async def _refused(office: Office, session: Session) -> Response:
+    """Nothing of the body is read; that it was tried stands in the office's journal."""
+    with contextlib.suppress(Failed, CelosiaError):  # a journal that cannot be written opens no door
+        await office.pool.ask(Call("note_refusal", (office.root, "", "upload"), {}, session.language, session.name))
+    with messages.speaking(session.language):
+        error = NotYourRole(roles=role_words(session))
+        told = {"code": error.code, "sentence": str(error)}
+    return JSONResponse(told, status_code=403, headers={"connection": "close"})
 
 
 def _farewell(request: Request) -> dict[str, str]:

@@ -15,6 +15,16 @@ from nicegui import ui
 from celosia import messages
 
 _numbers = itertools.count(1)
+# A fixed box does not know where its cell was scrolled to: it is put beside it, inside the window.
+_PLACE = """(e) => {
+  const cell = e.currentTarget, tip = cell.querySelector('.c-tip');
+  requestAnimationFrame(() => {
+    const at = cell.getBoundingClientRect(), below = at.bottom + 4;
+    const fits = below + tip.offsetHeight + 8 < window.innerHeight;
+    tip.style.left = Math.max(8, Math.min(at.left, window.innerWidth - tip.offsetWidth - 8)) + 'px';
+    tip.style.top = (fits ? below : at.top - tip.offsetHeight - 4) + 'px';
+  });
+}"""
 _NUMBERS_AS_WRITTEN = {code: f"(value) => value.toLocaleString('{code}')" for code in messages.LANGUAGES}
 Handler = Callable[[Any], Awaitable[None] | None]
 Click = Callable[[], Awaitable[None] | None]
@@ -215,6 +225,15 @@ def _row(row: Sequence[Cell], numbers: Sequence[int], row_heads: bool) -> None:
             if not isinstance(cell, str):
                 with made:
                     cell()
+
+
+@contextlib.contextmanager
+def explained(text: str) -> Iterator[str]:
+    """Words that show on hover and on focus of what stands in the block; gives the id for its `aria-describedby`."""
+    place = f"tip{next(_numbers)}"
+    with tag("span", classes="c-explained").on("mouseenter", js_handler=_PLACE).on("focusin", js_handler=_PLACE):
+        yield place
+        tag("span", text, "c-tip", id=place, role="tooltip")
 
 
 @contextlib.contextmanager

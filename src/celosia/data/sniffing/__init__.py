@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack, cast
+from urllib.parse import parse_qs, urlsplit
 
 from celosia import messages
 from celosia.data.limits import refuse_width
@@ -39,6 +40,7 @@ __all__ = [
     "Overrides",
     "Record",
     "apply_overrides",
+    "holds_password",
     "is_database_address",
     "looks_like_data",
     "records",
@@ -78,6 +80,15 @@ def sniff(path: str | Path, **overrides: Unpack[Overrides]) -> ReadingChoices:
     if found != _format.CSV:
         return _with(start, chosen)
     return _sniff_text(file, _with(start, chosen), frozenset(chosen))
+
+
+def holds_password(address: str) -> bool:
+    """Whether a database address carries a password, which must be kept nowhere."""
+    try:
+        parts = urlsplit(address)
+        return bool(parts.password) or "password" in parse_qs(parts.query)
+    except ValueError:  # what cannot be read may hold one
+        return True
 
 
 def is_database_address(source: object) -> bool:

@@ -22,6 +22,7 @@ from celosia.web._widgets import (
     check,
     choice,
     details,
+    explained,
     figures,
     line,
     note,
@@ -237,7 +238,7 @@ def _rows(sheet: Sheet, most: int) -> None:
     names = [one.variable.name for one in sheet.view.lines]
     with sheet.boxes["rows"]:
         for place in range(len(sheet.rows), min(len(names), len(sheet.rows) + most)):
-            sheet.rows[names[place]] = row = Row(tag("tr"), place)
+            sheet.rows[names[place]] = row = Row(tag("tr"))
             _row_built(sheet, names[place], row)
 
 
@@ -264,7 +265,7 @@ def _row_built(sheet: Sheet, name: str, row: Row) -> None:
             if one.variable.label:
                 tag("small", one.variable.label)
             with tag("div", classes="d-row-tools"):
-                _evidence(name, one.variable.evidence, f"d-why-{row.place}")
+                _evidence(name, one.variable.evidence)
                 button(word("web_dictionary.cell.open"), lambda: show_detail(sheet, name), "small",
                        word("web_dictionary.cell.open_label", name=name))  # fmt: skip
         with tag("td") as row.cells["role"]:
@@ -293,12 +294,11 @@ def _choice_cell(sheet: Sheet, name: str, key: str) -> None:
     bare_choice(spoken, options(key), held or "", lambda value: sheet.set(name, **{key: value}))
 
 
-def _evidence(name: str, evidence: str, place: str) -> None:
+def _evidence(name: str, evidence: str) -> None:
     """The evidence shows on hover and on focus, and is what a screen reader says of the button."""
-    with tag("span", classes="d-why"):
+    with explained(evidence or word("web_dictionary.cell.no_evidence")) as place:
         tag("button", word("web_dictionary.cell.why"), "c-button c-small", type="button", aria_describedby=place,
             aria_label=word("web_dictionary.cell.why_label", name=name))  # fmt: skip
-        tag("span", evidence or word("web_dictionary.cell.no_evidence"), "d-tip", id=place, role="tooltip")
 
 
 def _row_filled(sheet: Sheet, name: str, row: Row) -> None:

@@ -27,7 +27,6 @@ class Row:
     """A row on the screen: the cells that follow from its fields, and the variable that the fields show."""
 
     element: ui.element
-    place: int
     cells: dict[str, ui.element] = field(default_factory=dict)
     shown: Variable | None = None
     hidden: bool = False

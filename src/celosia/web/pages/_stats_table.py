@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from celosia.web._widgets import (
     button,
     card,
     check,
+    explained,
     figures,
     heading,
     line,
@@ -30,17 +30,6 @@ from celosia.web._widgets import (
 from celosia.web.pages._stats import audience_words, day
 
 _ROWS = 40
-_numbers = itertools.count(1)
-# A fixed box does not know where its cell was scrolled to: it is put beside it, inside the window.
-_PLACE = """(e) => {
-  const cell = e.currentTarget, tip = cell.querySelector('.s-tip');
-  requestAnimationFrame(() => {
-    const at = cell.getBoundingClientRect(), below = at.bottom + 4;
-    const fits = below + tip.offsetHeight + 8 < window.innerHeight;
-    tip.style.left = Math.max(8, Math.min(at.left, window.innerWidth - tip.offsetWidth - 8)) + 'px';
-    tip.style.top = (fits ? below : at.top - tip.offsetHeight - 4) + 'px';
-  });
-}"""
 
 
 @dataclass(slots=True)
@@ -179,11 +168,9 @@ def _value(value: int | float | None, kind: str) -> str:
 
 def _hidden_cell(reason: str, labels: str) -> None:
     """A sign and a word; why it is hidden shows on hover and on focus, and is what a screen reader says of it."""
-    place = f"s-why-{next(_numbers)}"
-    with tag("span", classes="s-why").on("mouseenter", js_handler=_PLACE).on("focusin", js_handler=_PLACE):
+    with explained(reason) as place:
         tag("button", f"▒ {word('stats.hidden')}", "c-button c-small s-hidden", type="button", aria_describedby=place,
             aria_label=word("web_stats.hidden_label", labels=labels))  # fmt: skip
-        tag("span", reason, "s-tip", id=place, role="tooltip")
 
 
 def _blank(reason: str) -> None:

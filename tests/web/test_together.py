@@ -1,0 +1,346 @@
+"""Two people at once, a server killed in the middle, a session that ends: nothing is lost, torn or half-signed.
+
+Real processes and real kills; the pages are looked at in a browser where only a page can tell.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.pipeline.made_projects import NOW as MADE
+from tests.pipeline.made_projects import PHRASE, ROLES, described
+from tests.pipeline.small_project import make_project
+from tests.web.browser import open_page
+from tests.web.deeds import sign
+from tests.web.made import minsal, state_of
+from tests.web.office import Office, employ, entered, let_in, office_at
+
+from celosia.errors import EditedMeanwhile
+from celosia.pipeline import (
+    approve_with_key,
+    digest_of_file,
+    edit_dictionary,
+    edit_policy,
+    edit_request,
+    key_path,
+    load_identity,
+    make_key,
+    make_plan,
+    open_project,
+    run_plan,
+    state_purpose,
+    valid_approvals,
+)
+from celosia.pipeline._approve import all_approvals
+from celosia.pipeline._journal import entries
+from celosia.web._guard import CSRF
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.web, pytest.mark.slow]
+posix = pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+ROUNDS = 12
+EDITORS = 3
+
+
+# --- verbs in several processes -----------------------------------------------------------------------
+
+
+def _edit(verb: str, folder: Path, who: int, turn: int, expected: str | None) -> None:
+    """One edit that only this process makes in this turn."""
+    words = f"de {who} en {turn}"
+    if verb == "dictionary":
+        edit_dictionary(folder, {"SEXO": {"label": words}}, expected=expected)
+    elif verb == "settings":
+        edit_policy(folder, {"k": 10 + EDITORS * turn + who}, expected=expected)
+    elif verb == "request":
+        edit_request(folder, {"title": words}, expected=expected)
+    else:
+        state_purpose(folder, [("SEXO", "ZONA", "DIAG")[who]], words)
+
+
+FILES = {"dictionary": "dictionary.csv", "settings": "celosia.toml", "request": "request.toml"}
+
+
+def _compete(verb: str, folder: Path, who: int, start: Any, won: Any) -> None:
+    """In each turn all edit what all saw at its beginning."""
+    for turn in range(ROUNDS):
+        start.wait()
+        seen = digest_of_file(folder / FILES[verb])
+        start.wait()
+        try:
+            _edit(verb, folder, who, turn, seen)
+            won.put((turn, who))
+        except EditedMeanwhile:
+            pass
+        start.wait()
+
+
+def _purposes(folder: Path, who: int, start: Any) -> None:
+    for turn in range(ROUNDS):
+        start.wait()
+        _edit("purpose", folder, who, turn, None)
+
+
+def _together(work: Callable[..., None], arguments: Callable[[int], tuple[Any, ...]]) -> None:
+    context = multiprocessing.get_context("spawn")
+    made = [context.Process(target=work, args=arguments(who)) for who in range(EDITORS)]
+    for one in made:
+        one.start()
+    for one in made:
+        one.join(300)
+    assert [one.exitcode for one in made] == [0] * EDITORS
+
+
+@pytest.mark.parametrize("verb", FILES)
+def test_of_several_who_edit_what_all_saw_exactly_one_wins_each_time(tmp_path: Path, verb: str) -> None:
+    folder = make_project(tmp_path)
+    edit_request(folder, {"title": "al comienzo"})
+    noted = len(entries(folder / "journal.jsonl"))
+    context = multiprocessing.get_context("spawn")
+    start, won = context.Barrier(EDITORS, timeout=120), context.Queue()
+    _together(_compete, lambda who: (verb, folder, who, start, won))
+    winners = dict(won.get(timeout=5) for _ in range(ROUNDS))
+    assert sorted(winners) == list(range(ROUNDS))  # one each time …
+    assert won.empty()  # … and no second one
+    assert len(entries(folder / "journal.jsonl")) == noted + ROUNDS
+    _holds(verb, folder, winners[ROUNDS - 1])
+    assert not [path for path in folder.rglob(".*") if path.is_dir()]
+
+
+def _holds(verb: str, folder: Path, winner: int) -> None:
+    """The file is whole, and what the last winner wrote is in it."""
+    last = ROUNDS - 1
+    settings = tomllib.loads((folder / "celosia.toml").read_text("utf-8"))
+    labels = {one.name: one.label for one in open_project(folder).variables()}
+    assert len(labels) == 6
+    if verb == "dictionary":
+        assert labels["SEXO"] == f"de {winner} en {last}"
+    elif verb == "settings":
+        assert str(10 + EDITORS * last + winner) in json.dumps(settings["policy"])
+    else:
+        assert tomllib.loads((folder / "request.toml").read_text("utf-8"))["title"] == f"de {winner} en {last}"
+
+
+def test_edits_of_different_lines_at_once_lose_none_of_them(tmp_path: Path) -> None:
+    folder = make_project(tmp_path)
+    start = multiprocessing.get_context("spawn").Barrier(EDITORS, timeout=120)
+    _together(_purposes, lambda who: (folder, who, start))
+    held = {one.name: one.purpose for one in open_project(folder).variables()}
+    names = ("SEXO", "ZONA", "DIAG")
+    assert [held[name] for name in names] == [f"de {who} en {ROUNDS - 1}" for who in range(EDITORS)]
+    assert sum(one["what"] == "purpose" for one in entries(folder / "journal.jsonl")) == EDITORS * ROUNDS
+
+
+# --- two people in the page -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    """Two who execute; whoever does nothing for some seconds has to come in again."""
+    root = tmp_path_factory.mktemp("juntos") / "proyectos"
+    root.mkdir()
+    employ(root, "beto", "Beto Soto", "executor")
+    employ(root, "rosa", "Rosa Gil", "executor")
+    make_project(root)
+    with office_at(root, idle=25) as made:
+        yield made
+    assert "Traceback" not in made.said()
+
+
+def purpose(page: Page, name: str, text: str) -> None:
+    page.get_by_label(f"Propósito de {name}", exact=True).fill(text)
+    page.get_by_label(f"Propósito de {name}", exact=True).press("Tab")
+    page.get_by_text("Variables con cambios sin guardar: 1.").wait_for()
+
+
+def save(page: Page) -> None:
+    page.get_by_role("button", name="Guardar los cambios").click()
+
+
+def held(folder: Path, name: str) -> str:
+    return next(one.purpose for one in open_project(folder).variables() if one.name == name)
+
+
+def test_of_two_who_edit_the_dictionary_the_second_is_told_and_loses_nothing(chromium: Browser, office: Office) -> None:
+    folder = office.root / "p"
+    with entered(chromium, office, "beto") as (one, _), entered(chromium, office, "rosa") as (other, _):
+        for page in (one, other):
+            open_page(page, office.served, "/p/p/dictionary")
+        purpose(one, "SEXO", "de Beto")
+        purpose(other, "ZONA", "de Rosa")
+        save(one)
+        one.get_by_text("Variables guardadas:").wait_for()
+        save(other)
+        other.get_by_text("otra persona").first.wait_for()
+        assert held(folder, "ZONA") != "de Rosa"  # not over what she had not seen …
+        assert other.get_by_label("Propósito de ZONA", exact=True).input_value() == "de Rosa"  # … and still there
+        save(other)
+        other.get_by_text("Variables guardadas:").wait_for()
+    assert (held(folder, "SEXO"), held(folder, "ZONA")) == ("de Beto", "de Rosa")
+    whose = [one["who"] for one in entries(folder / "journal.jsonl") if one["what"] == "dictionary"]
+    assert whose == ["Beto Soto", "Rosa Gil"]
+
+
+def test_a_session_that_ends_under_an_open_page_says_so_and_keeps_what_was_typed(
+    chromium: Browser, office: Office
+) -> None:
+    folder = office.root / "p"
+    before = digest_of_file(folder / "dictionary.csv")
+    with entered(chromium, office, "beto") as (page, _):
+        open_page(page, office.served, "/p/p/dictionary")
+        purpose(page, "DIAG", "escrito antes del fin")
+        time.sleep(30)
+        save(page)
+        page.get_by_text("Su sesión terminó").first.wait_for()
+        assert page.get_by_label("Propósito de DIAG", exact=True).input_value() == "escrito antes del fin"
+        assert page.url.endswith("/p/p/dictionary")
+        assert digest_of_file(folder / "dictionary.csv") == before
+
+
+# --- a server that is killed ------------------------------------------------------------------------------
+
+
+def kill(office: Office, whole: bool) -> None:
+    """SIGKILL to the server, with or without its processes; wait until none of them is left."""
+    server, workers = office.served.process, children(office.served.process.pid)
+    for process in (server.pid, *(workers if whole else ())):
+        os.kill(process, signal.SIGKILL)
+    server.wait(20)
+    until = time.monotonic() + 60
+    while any(alive(one) for one in workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not [one for one in workers if alive(one)], "a process outlived its server"
+
+
+def children(process: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
+    return [int(word) for word in found.stdout.split()]
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def signed_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with accounts, keys and a project whose candidate waits for its verifier."""
+    root = tmp_path_factory.mktemp("firmas") / "proyectos"
+    root.mkdir()
+    people = {}
+    for role, name in ROLES.items():
+        employ(root, role, name, role)
+        make_key(key_path(root, role), name, PHRASE)
+        people[role] = load_identity(PHRASE, key_path(root, role))
+    folder = described(root / "p", people, rows=300)
+    make_plan(folder, now=MADE)
+    approve_with_key(folder, "plan", "head", key_path(root, "head"), PHRASE, "Conforme", now=MADE)
+    run_plan(folder, now=MADE)
+    return root
+
+
+@pytest.fixture
+def signing_root(signed_base: Path, tmp_path: Path) -> Path:
+    """The same, as a copy of its own."""
+    return Path(shutil.copytree(signed_base, tmp_path / "proyectos"))
+
+
+def scratch(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith(".celosia") and path.is_dir()]
+
+
+def reached(moment: str, folder: Path, size: int, lines: int) -> bool:
+    """Whether a signature came as far as this."""
+    if moment == "begun":
+        return (folder / "private" / ".sign.lock").exists()
+    if moment == "drafted":
+        return bool(scratch(folder))
+    if moment == "written":
+        return (folder / "approvals.jsonl").stat().st_size > size
+    return len((folder / "journal.jsonl").read_bytes().splitlines()) > lines
+
+
+@posix
+@pytest.mark.requirement("M31", "M38")
+@pytest.mark.parametrize("whole", [True, False], ids=["all", "server"])
+@pytest.mark.parametrize("moment", ["begun", "drafted", "written", "noted"])
+def test_a_signature_is_there_whole_or_not_at_all_when_its_server_is_killed(
+    chromium: Browser, signing_root: Path, moment: str, whole: bool
+) -> None:
+    folder = signing_root / "p"
+    (folder / "private" / ".sign.lock").unlink()  # the first who signs makes it again
+    size, lines = (folder / "approvals.jsonl").stat().st_size, len(entries(folder / "journal.jsonl"))
+    with office_at(signing_root) as office, entered(chromium, office, "verifier") as (page, _):
+        open_page(page, office.served, "/p/p/dossier")
+        sign(page, "el candidato")
+        until = time.monotonic() + 60
+        while not reached(moment, folder, size, lines) and time.monotonic() < until:
+            pass  # the next moment is already another one
+        assert time.monotonic() < until
+        kill(office, whole)
+    standing = [one for one in all_approvals(folder) if one.what == "candidate"]
+    assert len(standing) <= 1
+    assert len(valid_approvals(folder, "candidate")) == len(standing)  # what is there is whole and verifies
+    known = [one for one in entries(folder / "journal.jsonl") if one["what"] == "approve"]
+    assert len(known) - 1 <= len(standing)  # the journal tells of no signature that is not there
+    with office_at(signing_root) as office:
+        one = let_in(office, "verifier")
+        assert one.client.get("/p/p/dossier").status_code == 200
+        one.client.close()
+        approve_with_key(folder, "candidate", "verifier", key_path(signing_root, "verifier"), PHRASE)
+    approvals = [one for one in all_approvals(folder) if one.what == "candidate"]
+    told = [one for one in entries(folder / "journal.jsonl") if one["what"] == "approve"]
+    assert len(approvals) == len(standing) + 1
+    assert len(told) == len(approvals) + 1  # that of the plan, and one line for each
+    assert not scratch(folder)
+
+
+def begun(page: Page, office: Office) -> None:
+    """The frontier is asked for, and the page says that it is being computed."""
+    open_page(page, office.served, "/p/p/search")
+    page.get_by_role("button", name="Calcular la frontera").click()
+    page.locator(".c-work progress").wait_for()
+
+
+@posix
+@pytest.mark.parametrize("whole", [True, False], ids=["all", "server"])
+def test_work_that_ran_when_its_server_was_killed_leaves_the_project_as_it_was(
+    chromium: Browser, tmp_path: Path, whole: bool
+) -> None:
+    root = tmp_path / "proyectos"
+    root.mkdir()
+    employ(root, "beto", "Beto Soto", "executor")
+    folder = minsal(root, "p", rows=8_000, walked=False)
+    before = state_of(folder)
+    with office_at(root) as office, entered(chromium, office, "beto") as (page, _):
+        answer = let_in(office, "beto")
+        assert answer.client.put("/upload", content=b"a;b", headers={CSRF: answer.csrf}).status_code == 200
+        answer.client.close()
+        begun(page, office)
+        kill(office, whole)
+    assert state_of(folder) == before
+    assert office.served.corner(), "the upload lies where the server left it"
+    with office_at(root) as office, entered(chromium, office, "beto") as (page, heard):
+        left = [path for path in office.served.corner() if path.suffix != ".jsonl" and "upload" in str(path)]
+        assert left == []
+        assert [path.name for path in root.iterdir() if path.name.startswith(".celosia-")].__len__() <= 1
+        begun(page, office)
+        page.locator(".c-work .c-note.c-good").wait_for(timeout=240_000)
+        assert heard.complaints == []
+    assert not scratch(folder)
+    assert (folder / "private" / "reports" / "frontier.json").is_file()
