@@ -129,11 +129,12 @@ def test_mel_is_approved_by_another_account_and_delivered(chromium: Browser, off
             assert heard.complaints == []
     with entered(chromium, office, "beto") as (page, heard):
         _releases(page, office, survey)
-        page.get_by_role("button", name="Armar la entrega").click()
-        page.get_by_text("La entrega está en la carpeta «delivery»").wait_for(timeout=PATIENCE)
+        worked(page, "Armar la entrega", "Armado de la entrega")
         assert heard.complaints == []
     with entered(chromium, office, "lucia") as (page, heard):
         go(page, office, survey, "dossier")
+        page.get_by_text("La entrega está en la carpeta «delivery»").wait_for()
+        assert not has_button(page, "Armar la entrega")
         signed(page, next((survey / "releases").glob("2*")).name)
         assert page.get_by_label("Consulta al DEIS").count() == 0
         _publishes(page)

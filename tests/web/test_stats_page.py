@@ -128,17 +128,31 @@ def _too_wide(page: Page) -> int:
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    """A shared server with one STATS folder and three accounts."""
+    """A shared server with one STATS folder and four accounts."""
     root = tmp_path_factory.mktemp("estadisticas") / "proyectos"
     root.mkdir()
     scratch = root.parent / "personal"
     scratch.mkdir()
     home = _made(root, scratch, "censo")
     find_intervals(home, NAME)
-    for login, role in (("vera", "verifier"), ("jefa", "head"), ("otra", "outsider")):
+    for login, role in (("beto", "executor"), ("vera", "verifier"), ("jefa", "head"), ("otra", "outsider")):
         employ(root, login, login.capitalize(), role)
     with office_at(root) as made:
         yield made
+
+
+@pytest.mark.requirement("Y16", "Y21")
+def test_who_executes_sees_reason_and_interval_and_may_run(chromium: Browser, office: Office) -> None:
+    with entered(chromium, office, "beto") as (page, heard):
+        open_page(page, office.served, f"/s/censo/table/{NAME}")
+        page.get_by_role("columnheader", name="Posible").wait_for()
+        small = page.get_by_role("row").filter(has_text="oculta: pequeña")
+        assert small.count() == 1
+        assert "menos de 5 personas" in (small.locator("[role=tooltip]").text_content() or "")
+        assert "no se le dice cuál" not in page.inner_text("main")
+        open_page(page, office.served, "/s/censo")
+        assert page.get_by_role("button", name="Ejecutar ahora").is_enabled()
+        assert heard.complaints == []
 
 
 @pytest.mark.requirement("Y16")

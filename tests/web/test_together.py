@@ -23,15 +23,13 @@ from tests.pipeline.made_projects import PHRASE, ROLES, described
 from tests.pipeline.small_project import make_project
 from tests.web.browser import open_page
 from tests.web.deeds import sign
+from tests.web.editors import EDITORS, FILES, ROUNDS, compete, purposes
 from tests.web.made import minsal, state_of
 from tests.web.office import Office, employ, entered, let_in, office_at
 
-from celosia.errors import EditedMeanwhile
 from celosia.pipeline import (
     approve_with_key,
     digest_of_file,
-    edit_dictionary,
-    edit_policy,
     edit_request,
     key_path,
     load_identity,
@@ -39,7 +37,6 @@ from celosia.pipeline import (
     make_plan,
     open_project,
     run_plan,
-    state_purpose,
     valid_approvals,
 )
 from celosia.pipeline._approve import all_approvals
@@ -51,47 +48,9 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.web, pytest.mark.slow]
 posix = pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-ROUNDS = 12
-EDITORS = 3
 
 
 # --- verbs in several processes -----------------------------------------------------------------------
-
-
-def _edit(verb: str, folder: Path, who: int, turn: int, expected: str | None) -> None:
-    """One edit that only this process makes in this turn."""
-    words = f"de {who} en {turn}"
-    if verb == "dictionary":
-        edit_dictionary(folder, {"SEXO": {"label": words}}, expected=expected)
-    elif verb == "settings":
-        edit_policy(folder, {"k": 10 + EDITORS * turn + who}, expected=expected)
-    elif verb == "request":
-        edit_request(folder, {"title": words}, expected=expected)
-    else:
-        state_purpose(folder, [("SEXO", "ZONA", "DIAG")[who]], words)
-
-
-FILES = {"dictionary": "dictionary.csv", "settings": "celosia.toml", "request": "request.toml"}
-
-
-def _compete(verb: str, folder: Path, who: int, start: Any, won: Any) -> None:
-    """In each turn all edit what all saw at its beginning."""
-    for turn in range(ROUNDS):
-        start.wait()
-        seen = digest_of_file(folder / FILES[verb])
-        start.wait()
-        try:
-            _edit(verb, folder, who, turn, seen)
-            won.put((turn, who))
-        except EditedMeanwhile:
-            pass
-        start.wait()
-
-
-def _purposes(folder: Path, who: int, start: Any) -> None:
-    for turn in range(ROUNDS):
-        start.wait()
-        _edit("purpose", folder, who, turn, None)
 
 
 def _together(work: Callable[..., None], arguments: Callable[[int], tuple[Any, ...]]) -> None:
@@ -111,7 +70,7 @@ def test_of_several_who_edit_what_all_saw_exactly_one_wins_each_time(tmp_path: P
     noted = len(entries(folder / "journal.jsonl"))
     context = multiprocessing.get_context("spawn")
     start, won = context.Barrier(EDITORS, timeout=120), context.Queue()
-    _together(_compete, lambda who: (verb, folder, who, start, won))
+    _together(compete, lambda who: (verb, folder, who, start, won))
     winners = dict(won.get(timeout=5) for _ in range(ROUNDS))
     assert sorted(winners) == list(range(ROUNDS))  # one each time …
     assert won.empty()  # … and no second one
@@ -137,7 +96,7 @@ def _holds(verb: str, folder: Path, winner: int) -> None:
 def test_edits_of_different_lines_at_once_lose_none_of_them(tmp_path: Path) -> None:
     folder = make_project(tmp_path)
     start = multiprocessing.get_context("spawn").Barrier(EDITORS, timeout=120)
-    _together(_purposes, lambda who: (folder, who, start))
+    _together(purposes, lambda who: (folder, who, start))
     held = {one.name: one.purpose for one in open_project(folder).variables()}
     names = ("SEXO", "ZONA", "DIAG")
     assert [held[name] for name in names] == [f"de {who} en {ROUNDS - 1}" for who in range(EDITORS)]

@@ -12,6 +12,9 @@ MOST_COLUMNS = 5_000
 MOST_CELLS = 50_000_000  # of one sheet, empty ones between others included: a workbook's library holds them all
 LARGEST_WORKBOOK = 2_000_000_000  # bytes of all its parts once inflated
 MOST_PARTS = 10_000  # files inside a workbook
+LARGEST_DIRECTORY = 5_000_000  # bytes of the list of those files, which is parsed whole
+LONGEST_ROW = 16_000_000  # bytes of text, as a line of a text file
+PATIENCE = 60  # seconds that somebody waits for the first rows of a view
 
 
 def refuse_width(columns: int) -> None:

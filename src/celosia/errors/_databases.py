@@ -31,6 +31,12 @@ class AddressUnclear(WrongUse):
     fields = ()
 
 
+class AddressRefused(WrongUse):
+    """An address typed on a page asks for more than a server, a port, a database and a user; it is not shown."""
+
+    fields = ()
+
+
 class TargetIsSource(Refusal):
     """PERSONAL and STATS are the same file."""
 

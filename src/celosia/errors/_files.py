@@ -208,6 +208,24 @@ class WorkbookTooLarge(BadInput):
     fields = ("path", "megabytes")
 
 
+class RowTooLong(BadInput):
+    """A row of typed columns that becomes more text than any line of a table has."""
+
+    fields = ("path", "row", "megabytes")
+
+
+class SourceTooSlow(BadInput):
+    """The first rows of a table or view were not there in time: it computes without end, or is made to harm."""
+
+    fields = ("path", "seconds")
+
+
+class ReachesOutside(BadInput):
+    """A view of a database file asks for other files of the computer."""
+
+    fields = ("path",)
+
+
 class TooManyRows(BadInput):
     """A table does not fit the sheet it is to be written to."""
 

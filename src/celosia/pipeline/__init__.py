@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from celosia.data.synthetic import write_discharges
     from celosia.pipeline._accounts import (
         Account,
+        Standing,
         account_of,
         add_account,
         change_account,
@@ -157,8 +158,8 @@ if TYPE_CHECKING:
 _ROOMS = {
     "celosia.data.synthetic": ("write_discharges",),
     "_accounts": (
-        "Account", "account_of", "add_account", "change_account", "change_password", "key_path", "note_refusal",
-        "office_folder", "office_note", "password_fits", "read_accounts", "reset_password",
+        "Account", "Standing", "account_of", "add_account", "change_account", "change_password", "key_path",
+        "note_refusal", "office_folder", "office_note", "password_fits", "read_accounts", "reset_password",
     ),
     "_apply": ("Applied", "Treated", "apply_steps", "describe_techniques", "treat"),
     "_approve": ("approve", "digest_for", "figures_for", "valid_approvals"),
@@ -252,7 +253,7 @@ _HOMES = {
 # fmt: off
 __all__ = [
     "Account", "Applied", "Delivered", "Destroyed", "Explained", "Initiated", "Kept", "Opened", "Planned",
-    "Project", "Ran", "Released", "ScenarioRequest", "TableRequest", "Treated", "account_of", "act_as",
+    "Project", "Ran", "Released", "ScenarioRequest", "Standing", "TableRequest", "Treated", "account_of", "act_as",
     "add_account", "add_person", "add_scenario", "adopt_point", "annotated_dictionary", "apply_steps", "approve",
     "approve_with_key", "archive_release", "attempt_file", "attempt_view", "begin_hierarchy", "begin_tree",
     "catalogue_page", "change_account", "change_password", "check_dictionary", "check_in_house", "check_papers",
@@ -269,24 +270,22 @@ __all__ = [
     "journal_view", "judge_claims", "judge_statistics", "keep_report", "kept_report", "kernels_ready", "key_card",
     "key_path", "keys_present", "list_projects", "list_sources", "load_identity", "make_key", "make_plan",
     "make_release", "mark_tour", "measure", "measure_table", "missing_items", "new_identity", "note_refusal",
-    "office_folder",
-    "office_note", "open_project", "opened", "parsed_property", "password_fits", "people_risk", "people_risk_of",
-    "people_view", "policy_view", "preview_project", "preview_source", "private_corner", "profile",
-    "profile_report", "profile_table", "project_hierarchies", "project_place", "proposed_name", "proposed_treatments",
-    "public_card", "publish", "publish_release", "rare_value_list", "rare_values", "rare_values_of",
-    "read_accounts", "read_card", "read_claims", "read_document", "read_people", "read_plan", "read_request",
-    "read_steps", "read_toml", "ready_kernels", "received_claims", "recheck", "release_view", "remove_scenario",
-    "request_form", "request_questions", "reset_hierarchy", "reset_password", "residual_figures", "result_view",
-    "risk_after", "risk_geography", "risk_overview", "risk_people", "risk_scenarios", "risk_special", "risk_state",
-    "risk_table", "run_plan", "save_attempt", "save_evaluation", "save_hierarchy", "save_intruder", "save_profile",
-    "save_worksheet", "scenario_risk", "scenario_risk_table", "search_plan", "search_view", "send_claims",
-    "side_by_side", "sign_release", "sign_with_key", "signing_view", "small_areas", "source_choices",
+    "office_folder", "office_note", "open_project", "opened", "parsed_property", "password_fits", "people_risk",
+    "people_risk_of", "people_view", "policy_view", "preview_project", "preview_source", "private_corner",
+    "profile", "profile_report", "profile_table", "project_hierarchies", "project_place", "proposed_name",
+    "proposed_treatments", "public_card", "publish", "publish_release", "rare_value_list", "rare_values",
+    "rare_values_of", "read_accounts", "read_card", "read_claims", "read_document", "read_people", "read_plan",
+    "read_request", "read_steps", "read_toml", "ready_kernels", "received_claims", "recheck", "release_view",
+    "remove_scenario", "request_form", "request_questions", "reset_hierarchy", "reset_password", "residual_figures",
+    "result_view", "risk_after", "risk_geography", "risk_overview", "risk_people", "risk_scenarios", "risk_special",
+    "risk_state", "risk_table", "run_plan", "save_attempt", "save_evaluation", "save_hierarchy", "save_intruder",
+    "save_profile", "save_worksheet", "scenario_risk", "scenario_risk_table", "search_plan", "search_view",
+    "send_claims", "side_by_side", "sign_release", "sign_with_key", "signing_view", "small_areas", "source_choices",
     "source_tables", "special_uniques", "special_uniques_of", "state_purpose", "statistics_rules", "status",
     "step_from", "suggest", "suggestion_report", "take_hierarchy", "tour_project", "tour_view", "treat",
-    "tree_page", "tried_lines",
-    "try_hierarchy", "uncovered_values", "valid_approvals", "values_in_order", "verify_release", "verify_upload",
-    "view_hierarchy", "withdraw_exception", "write_claims_form", "write_discharges", "write_documents",
-    "write_request", "write_risk_document",
+    "tree_page", "tried_lines", "try_hierarchy", "uncovered_values", "valid_approvals", "values_in_order",
+    "verify_release", "verify_upload", "view_hierarchy", "withdraw_exception", "write_claims_form",
+    "write_discharges", "write_documents", "write_request", "write_risk_document",
 ]
 # fmt: on
 

@@ -49,6 +49,27 @@ class Account:
     active: bool = True
 
 
+class Standing:
+    """What an account is worth now, as one word that changes with its roles, its password and whether it is open."""
+
+    def __init__(self, root: Place) -> None:
+        self._root = Path(root)
+        self._seen: tuple[int, int] = (0, 0)
+        self._words: dict[str, str] = {}
+
+    def __call__(self, login: str) -> str:
+        """The word of a login; nothing where it may not come in. The file is read again only when it changed."""
+        try:
+            found = (self._root / ".celosia" / "accounts.json").stat()
+        except OSError:
+            return "gone"
+        if (found.st_mtime_ns, found.st_ino) != self._seen:
+            accounts = read_accounts(self._root)
+            self._words = {one.login: f"{one.roles} {one.hash}" for one in accounts if one.active}
+            self._seen = (found.st_mtime_ns, found.st_ino)
+        return self._words.get(login, "closed")
+
+
 def office_folder(root: Place) -> Path:
     """The private folder of the server beside its projects."""
     return private_folder(Path(root) / ".celosia")

@@ -35,6 +35,8 @@ from celosia.pipeline._call import Place
 
 IDENTITY_FORMAT = "celosia/identity/1"
 _SHORTEST = 8
+_LARGEST_CARD = 64_000  # bytes: a card is two lines
+_LONGEST_NAME = 120
 _KEY = re.compile(r"[0-9a-f]{64}")  # one spelling for one key: blanks and capitals would make it look like two
 
 
@@ -60,7 +62,7 @@ def new_identity(name: str, passphrase: str, path: Place | None = None) -> Ident
     """Make a key pair; the public half is written beside it, to be sent to whoever keeps the project."""
     target = Path(path) if path is not None else default_identity()
     name = " ".join(name.split())
-    if not name:
+    if not _is_name(name):
         raise NameNeeded()
     if target.exists():
         raise AlreadyExists(path=str(target))
@@ -100,12 +102,18 @@ def load_identity(passphrase: str, path: Place | None = None) -> Identity:
 def read_card(path: Place) -> tuple[str, str]:
     """Name and public key of the card a person sends."""
     try:
-        card = json.loads(Path(path).read_text("utf-8"))
-        if card["format"] != IDENTITY_FORMAT:
-            raise KeyError
+        with Path(path).open("rb") as stream:
+            card = json.loads(stream.read(_LARGEST_CARD + 1).decode("utf-8"))
+            if card["format"] != IDENTITY_FORMAT or stream.tell() > _LARGEST_CARD or not _is_name(str(card["name"])):
+                raise KeyError
         return str(card["name"]), str(card["key"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise IdentityMissing(path=str(path)) from None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a name can be shown on one line as it is: no control character, none that turns the others around."""
+    return 0 < len(text) <= _LONGEST_NAME and text.isprintable()
 
 
 def public_card(path: Path) -> Path:

@@ -1,6 +1,6 @@
 """`profile`: what is in a table and how exposed it is.
 
-Identifiers and free text are counted, never shown: their values are people. So are rare values of the others.
+Identifiers, keys and free text are counted, never shown: their values are people. So are rare values of the others.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from celosia.data import descriptives
 from celosia.data.files import private_folder, replacing
+from celosia.data.preview import is_veiled
 from celosia.data.suggest import dependencies
 from celosia.data.table import Frequencies, Table
 from celosia.dossier import profile_page
@@ -21,7 +22,7 @@ from celosia.pipeline._call import Place
 from celosia.pipeline._kept import keep_report
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._progress import Progress, stage
-from celosia.pipeline._project import is_project
+from celosia.pipeline._project import is_project, open_project
 from celosia.risk import measure
 
 KEPT = "profile"
@@ -36,10 +37,11 @@ def profile_table(opened: Opened, report: Progress = None, rare: int = RARE) -> 
     """Dimensions, variables and exposure of an opened table."""
     table, rows = opened.table, opened.table.count_rows()
     told = stage(report, "profile")
-    profiles = []
+    profiles, keys = [], _keys(opened)
     for number, variable in enumerate(opened.variables, start=1):
         frequencies = table.frequencies(variable.name)
-        profiles.append(_variable_profile(variable, frequencies, rows, opened.source.choices.decimal, rare))
+        veiled = is_veiled(variable) or variable.name in keys
+        profiles.append(_variable_profile(variable, frequencies, rows, opened.source.choices.decimal, rare, veiled))
         if told:
             told(number / len(opened.variables))
     return ProfileReport(
@@ -50,6 +52,12 @@ def profile_table(opened: Opened, report: Progress = None, rare: int = RARE) -> 
         exposure=exposure(table, opened.variables, opened.person),
         dependencies=_dependencies(table, opened.variables, rows),
     )
+
+
+def _keys(opened: Opened) -> frozenset[str]:
+    """The columns that tell persons and households apart, whatever the dictionary says of them."""
+    household = open_project(opened.folder).config.household if opened.folder is not None else None
+    return frozenset(name for name in (opened.person, household) if name)
 
 
 def exposure(table: Table, variables: Sequence[Variable], person: str | None) -> Exposure | None:
@@ -71,9 +79,8 @@ def exposure(table: Table, variables: Sequence[Variable], person: str | None) ->
 
 
 def _variable_profile(
-    variable: Variable, frequencies: Frequencies, rows: int, decimal: str, rare: int
+    variable: Variable, frequencies: Frequencies, rows: int, decimal: str, rare: int, veiled: bool
 ) -> VariableProfile:
-    veiled = variable.role in (Role.IDENTIFIER, None) or variable.scale == Scale.FREE_TEXT
     listed = () if veiled else descriptives.categories(frequencies, rows, LISTED, above=rare)
     missing = descriptives.missing_rows(frequencies)
     numeric = variable.scale in _NUMERIC and not veiled

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from celosia.data.preview import VEIL, is_veiled, shown_cell, veiled
+from celosia.data.preview import VEIL, is_veiled, shown_cell
 from celosia.errors import BadProjectFile, CelosiaError, NoCandidate, ValueOutOfRange
 from celosia.model.evaluation import RiskComparison, RiskSide
 from celosia.model.plan import Plan, digest_of
@@ -193,8 +193,11 @@ def side_by_side(folder: Place, rows: int = 20, offset: int = 0) -> Sides:
     plan = read_plan(project.folder)
     described = {one.name: one for one in project.variables()}
     pairs = _pairs(sample, plan)
-    columns = tuple(SideColumn(old, new, is_veiled(described.get(old, Variable(old)))) for old, new in pairs)
-    before = [_column_before(sample, old, described) for old, _ in pairs]
+    keys = {project.config.person, project.config.household}
+    columns = tuple(
+        SideColumn(old, new, old in keys or is_veiled(described.get(old, Variable(old)))) for old, new in pairs
+    )
+    before = [_column_before(sample, one.before, one.veiled) for one in columns]
     quasi = [sample.published.index(name) for name in plan.policy["quasi"] if name in sample.published]
     made = tuple(_row(sample, i, columns, [cells[i] for cells in before], quasi) for i in range(len(sample.before)))
     return Sides(columns, made, offset, kept, project.config.source.rows)
@@ -209,12 +212,12 @@ def _pairs(sample: Sample, plan: Plan) -> list[tuple[str, str]]:
     return [*pairs, *((name, "") for name in sample.columns if name not in taken)]
 
 
-def _column_before(sample: Sample, name: str, described: Mapping[str, Variable]) -> tuple[str, ...]:
+def _column_before(sample: Sample, name: str, veiled: bool) -> tuple[str, ...]:
     """A column of the source as it may be seen; a column that a step made has none."""
     if not name:
         return ("",) * len(sample.before)
     place = sample.columns.index(name)
-    return veiled(described.get(name, Variable(name)), [row[place] for row in sample.before])
+    return tuple(VEIL if veiled else shown_cell(row[place]) for row in sample.before)
 
 
 def _row(sample: Sample, i: int, columns: Sequence[SideColumn], before: Sequence[str], quasi: Sequence[int]) -> SideRow:

@@ -18,6 +18,7 @@ import numpy as np
 
 from celosia import messages
 from celosia.data.files import SPILL, own_folder
+from celosia.data.sniffing import sniff
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.people import Approval, Person
@@ -46,6 +47,7 @@ from celosia.tuples import Tuples
 _PERSONAL = ("k", "l", "risk_index", "residual_risk")  # counted in persons where the house knows them
 _NEEDS_MORE = ("k_map",)  # the population table stays in the house
 _KNOWN = re.compile(r"data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv|dossier/[a-z_-]+\.(html|pdf|docx|svg|png)")
+_OTHER_DATA = re.compile(r"data\.(parquet|sav|dta|xlsx)")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 # What reading an odd manifest raises: parts that are absent, of another kind, or no number. Nothing of it holds.
 _ODD = (CelosiaError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -96,7 +98,10 @@ def _other_formats(held: Held) -> Finding:
     try:
         with published_file(held.folder / "data.csv") as published:
             expected = published.table.tuples(published.table.names)
-        for name in sorted(n for n in held.manifest.files if n.startswith("data.") and n != "data.csv"):
+        for name in sorted(n for n in held.manifest.files if _OTHER_DATA.fullmatch(n)):
+            if sniff(held.folder / name).format != name.removeprefix("data."):
+                wrong.append(name)  # a database in disguise, whose views would be worked out here
+                continue
             with opened(held.folder / name, described=False) as found:
                 same = set(found.table.names) == set(expected.names)
                 wrong += [] if same and _same_table(found.table.tuples(expected.names), expected) else [name]

@@ -40,7 +40,7 @@ class Groups:
         self._rows = quasi.rows.astype(np.int64)
         self._codes = quasi.codes.astype(np.int64)
         self._rows_decide = _rows_decide(counter, criteria)
-        self._absorbing = all(c.merging(counter.domain(c.variable)) is Merging.ABSORBING for c in criteria)
+        self._absorbing = all(_absorbs(c, counter) for c in criteria)
         self.values, self.rows = self._codes.copy(), self._rows.copy()
         self.cost = np.zeros(len(self.rows), np.int64)
         self.alive = np.ones(len(self.rows), bool)
@@ -202,6 +202,13 @@ class Groups:
                 self._set(slot, members)
             else:
                 self.alive[slot] = False
+
+
+def _absorbs(criterion: Criterion, counter: ClassCounter) -> bool:
+    """Whether company never undoes what a group reached. Persons undo l: who lacked a value may bring it along."""
+    if counter.quasi.persons is not None and not isinstance(criterion, KAnonymity):
+        return False
+    return criterion.merging(counter.domain(criterion.variable)) is Merging.ABSORBING
 
 
 def _rows_decide(counter: ClassCounter, criteria: Sequence[Criterion]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import shutil
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp
 
 from celosia import messages
 from celosia.web import _door, pages
+from celosia.web._channel import bind_channel
 from celosia.web._frame import broken, language_here, unexpected
 from celosia.web._guard import Gate, Guard, bare_page
 from celosia.web._jobs import Jobs
@@ -42,6 +44,7 @@ def build(root: Path, corner: Path, sessions: Sessions, gate: Gate, upload_limit
     app.on_page_exception(broken)
     app.add_exception_handler(404, _missing)
     pages.register()
+    bind_channel(sessions)
     outer = FastAPI(
         openapi_url=None,
         docs_url=None,
@@ -71,6 +74,7 @@ async def _life(_: FastAPI) -> AsyncIterator[None]:
     yield
     warming.cancel()
     pool.close()
+    shutil.rmtree(app.state.office.corner, ignore_errors=True)  # a signal may skip the process's last lines
 
 
 async def _upload(request: Request) -> Response:
@@ -117,7 +121,7 @@ async def _password(request: Request) -> Response:
     session: Session = request.state.session
     if request.method == "GET":
         return await _door.show_password(session)
-    return await _door.new_password(app.state.office, session, request)
+    return await _door.new_password(app.state.office, app.state.guesses, session, request)
 
 
 async def _logout(request: Request) -> Response:

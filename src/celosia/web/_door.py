@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import html
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -13,9 +14,35 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from celosia import messages
 from celosia.errors import CelosiaError
-from celosia.pipeline import change_password, office_note, password_fits, read_accounts
+from celosia.pipeline import Account, change_password, office_note, password_fits, read_accounts
 from celosia.web._office import Office
 from celosia.web._sessions import LIFE, Guesses, Session
+
+
+class _Hashing:
+    """Passwords are looked at by two threads of their own and few may wait: guessing slows nobody else down."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(2, "password")
+        self._waiting = 0
+
+    @property
+    def room(self) -> bool:
+        """Whether one more may wait."""
+        return self._waiting < _WAITING
+
+    async def fits(self, account: Account | None, password: str) -> bool:
+        """Whether a password is the account's."""
+        self._waiting += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, password_fits, account, password)
+        finally:
+            self._waiting -= 1
+
+
+_WAITING = 8
+_FREE = _Hashing()
 
 
 def words(language: str, key: str, **fields: object) -> str:
@@ -37,16 +64,17 @@ async def login(office: Office, guesses: Guesses, request: Request, cookie: str)
     """Take a login and a password."""
     given = await _form(request)
     name, address = given.get("login", "").strip().lower()[:64], request.client.host if request.client else ""
-    if guesses.shut(name, address):
-        await _noted(office, "login-shut", name, address)
-        return await show_login(office, "door.shut", 429)
     account = next((one for one in read_accounts(office.root) if one.login == name), None)
-    if not await asyncio.to_thread(password_fits, account, given.get("password", "")):
-        guesses.wrong(name, address)
-        await _noted(office, "login-refused", name if account else "", address)
+    known = account.login if account else ""
+    if guesses.shut(name, address) or not _FREE.room:
+        await _noted(office, "login-shut", known, address)
+        return await show_login(office, "door.shut", 429)
+    guesses.wrong(name, address)  # counted before it is looked at: many at once are many
+    if not await _FREE.fits(account, given.get("password", "")):
+        await _noted(office, "login-refused", known, address)
         return await show_login(office, "door.wrong", 403)
     assert account is not None
-    guesses.right(name)
+    guesses.right(name, address)
     session = office.sessions.open(account.login, account.name, account.roles, account.fresh)
     await _noted(office, "login", account.login, address)
     return _entered(session, cookie, "/password" if session.fresh else "/")
@@ -68,11 +96,15 @@ async def show_password(session: Session, wrong: str = "", status: int = 200) ->
     return _page(language, "door.change", "/password", told + first + fields, "door.change", status)
 
 
-async def new_password(office: Office, session: Session, request: Request) -> Response:
-    """Change one's password; every other session of the account ends."""
+async def new_password(office: Office, guesses: Guesses, session: Session, request: Request) -> Response:
+    """Change one's password; every other session of the account ends, and this one after too many wrong guesses."""
     given = await _form(request)
     if not _own(session, given):
         return Response(status_code=403)
+    if guesses.shut(f"password of {session.login}", "") or not _FREE.room:
+        office.sessions.close(session)
+        return RedirectResponse("/login", 303)
+    guesses.wrong(f"password of {session.login}", "")
     if given.get("new", "") != given.get("again", ""):
         return await show_password(session, messages.section(session.language, "web")["door.differ"], 400)
     try:
@@ -85,6 +117,8 @@ async def new_password(office: Office, session: Session, request: Request) -> Re
     if not done:
         return await show_password(session, messages.section(session.language, "web")["door.wrong"], 403)
     session.fresh = False
+    guesses.right(f"password of {session.login}", "")
+    session.standing = office.sessions.standing(session.login)
     office.sessions.close_all(session.login, but=session)
     return RedirectResponse("/", 303)
 
@@ -116,7 +150,8 @@ async def _form(request: Request) -> dict[str, str]:
 async def _noted(office: Office, what: str, login: str, address: str) -> None:
     """A line in the office's journal; a login that is nobody's is not written down: it may be a password."""
     facts = {"account": login, **({"address": address} if address else {})}
-    await asyncio.to_thread(office_note, office.root, what, login, facts)
+    who = login if what in ("login", "logout") else "–"  # whoever failed to come in is nobody
+    await asyncio.to_thread(office_note, office.root, what, who, facts)
 
 
 def _field(language: str, name: str, kind: str, autocomplete: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +24,7 @@ from celosia.errors import CelosiaError, InternalFault, NotYourRole, SessionOver
 from celosia.web import _rights as rights
 from celosia.web._jobs import Job
 from celosia.web._office import Office
-from celosia.web._sessions import Session
+from celosia.web._sessions import Session, forget_file
 from celosia.web._tour import tour_panel
 from celosia.web._widgets import button, link, note, tag, word
 from celosia.web._workers import Call, Failed, place_of
@@ -32,6 +33,8 @@ STEPS = ("overview", "data", "dictionary", "request", "hierarchies", "risk", "se
          "people")  # fmt: skip
 STATS_PARTS = ("tables", "catalogue", "lineage", "history")  # the pages of a STATS folder
 _HEAD = '<link rel="stylesheet" href="/assets/celosia.css"><script src="/assets/celosia.js" defer></script>'
+_OFFERED = 5  # files that wait to be fetched
+_AGAIN = 60.0  # seconds in which a second refusal of the same thing is not written down
 _TICK = 0.4  # seconds between two looks at the work that runs
 
 
@@ -104,7 +107,11 @@ class Desk:
     async def answer(self, verb: str, *args: Any, **kwargs: Any) -> Any:
         """The answer of a quick verb; its error is raised as Failed, for a page that says it in its own place."""
         self._permit(verb)
-        return await self.office.pool.ask(Call(verb, args, kwargs, self.session.language, self.session.name))
+        call = Call(verb, args, kwargs, self.session.language, self.session.name)
+        if not self.session.login:
+            return await self.office.pool.ask(call)
+        async with self.session.turn:
+            return await self.office.pool.ask(call)
 
     def may(self, verb: str) -> bool:
         """Whether the reader's role includes a verb."""
@@ -128,6 +135,14 @@ class Desk:
         except CelosiaError as error:
             tell(str(error), "bad")
 
+    def cancel(self, job: Job) -> None:
+        """Stop a piece of work, asking again who may: the page may be older than the session."""
+        try:
+            self._permit(job.call.verb)
+            self.office.jobs.cancel(job.project, job.number)
+        except CelosiaError as error:
+            tell(str(error), "bad")
+
     def when_done(self, callback: Callable[[Job], Awaitable[None] | None]) -> None:
         """Call this when work on this project ends while the page is open; without any, the page is loaded anew."""
         self._done.append(callback)
@@ -141,11 +156,14 @@ class Desk:
         """A path in a private folder of its own, for a verb to write what will be downloaded."""
         folder = self.office.corner / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
+        self.session.scratch.add(str(folder))
         return folder / name
 
     def offer(self, path: Path, name: str = "") -> None:
         """Send a file to the reader, once."""
         ticket = secrets.token_urlsafe(16)
+        while len(self.session.downloads) >= _OFFERED:  # nobody fetched the oldest: it is put away
+            forget_file(self.session, self.session.downloads.pop(next(iter(self.session.downloads)))[0])
         self.session.downloads[ticket] = (str(path), name or path.name)
         ui.download(f"/download/{ticket}", name or path.name)
 
@@ -156,7 +174,11 @@ def role_words(session: Session) -> str:
 
 
 def refused(desk: Desk, what: str) -> None:
-    """Note that somebody tried what their role does not include."""
+    """Note that somebody tried what their role does not include; the same again within a minute is no news."""
+    now = time.monotonic()
+    if now - desk.session.noted.get(f"{desk.name} {what}", -_AGAIN) < _AGAIN:
+        return
+    desk.session.noted[f"{desk.name} {what}"] = now
     project = desk.name if desk.name and _is_there(desk) else ""  # a name that leads away leads to no journal
     note = Call("note_refusal", (desk.office.root, project, what), {}, desk.session.language, desk.session.name)
     background_tasks.create(desk.office.pool.ask(note), name="refusal")
@@ -379,6 +401,8 @@ def watched(desk: Desk, box: ui.element) -> None:
         return job if job.ended and before is not None and before[0] == job.number else None
 
     async def look() -> None:
+        if not desk.office.sessions.lasts(desk.session):
+            return
         ended = show()
         if ended is not None:
             await _ended(desk, ended)
@@ -415,4 +439,4 @@ def _job(desk: Desk, job: Job) -> None:
             tag("span", " " + (stage or word(f"web.job.{job.state}")))
             tag("progress", max=1, value=job.share or None, aria_label=verb)
         if desk.may(job.call.verb):  # who may not begin it does not end it
-            button(word("web.cancel"), lambda: desk.office.jobs.cancel(desk.folder), "danger")
+            button(word("web.cancel"), lambda: desk.cancel(job), "danger")

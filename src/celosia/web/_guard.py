@@ -28,6 +28,7 @@ _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _STREAMED = ("/upload",)  # they count their own bytes
 _FORMS = ("/login", "/password", "/logout")  # plain forms cannot send a header: they carry the secret in a field
 _OPEN = ("/login", "/assets/celosia.css", "/assets/celosia.svg")  # what somebody without a session may see
+_CHANNEL = "/_nicegui_ws"
 _ASSETS = ("/_nicegui/", "/assets/")
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
 _ALWAYS = {
@@ -63,7 +64,7 @@ class Gate:
     @property
     def cookie(self) -> str:
         """The cookie's name: cookies do not tell ports apart."""
-        return f"celosia_{self.port}"
+        return f"__Host-celosia_{self.port}" if self.tls else f"celosia_{self.port}"
 
     @property
     def cookie_text(self) -> str:
@@ -88,6 +89,7 @@ class Guard:
         headers = _headers(scope)
         session = self._sessions.of(_cookie(headers, self._gate.cookie))
         refused = self._refusal(scope, headers, session)
+        scope.setdefault("state", {})["session"] = session
         if scope["type"] == "websocket":
             await (send({"type": "websocket.close", "code": 1008}) if refused else self._app(scope, receive, send))
             return
@@ -99,7 +101,6 @@ class Guard:
         elif session is not None and session.fresh and not scope["path"].startswith((*_FORMS, *_OPEN)):
             await _send_to(send, "/password")
         else:
-            scope.setdefault("state", {})["session"] = session
             await self._app(scope, _bounded(scope, receive), _Dressed(send, scope, host))
 
     def _refusal(self, scope: Scope, headers: Mapping[str, str], session: Session | None) -> int:
@@ -114,6 +115,8 @@ class Guard:
             return 403
         if session is None:
             return 0 if self._gate.shared and scope["type"] == "http" and scope["path"] in _OPEN else 401
+        if scope["type"] == "http" and scope["path"].startswith(_CHANNEL):
+            return 403  # the channel is a websocket, whose origin was asked
         if scope["type"] == "http" and changes:
             return self._wrong_body(scope, headers, session)
         return 0

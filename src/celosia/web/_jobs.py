@@ -78,10 +78,10 @@ class Jobs:
         if job is not None and job.ended:
             del self._jobs[project]
 
-    def cancel(self, project: Path) -> None:
-        """Stop what runs on a project; the project stays as it was."""
+    def cancel(self, project: Path, number: int | None = None) -> None:
+        """Stop what runs on a project, or only the work of a number; the project stays as it was."""
         job = self._jobs.get(project)
-        if job is None or job.ended:
+        if job is None or job.ended or number not in (None, job.number):
             return
         _end(job, "cancelled")
         worker = self._workers.pop(job.number, None)
@@ -99,7 +99,7 @@ class Jobs:
                 return
             self._workers[job.number] = worker
             try:
-                await asyncio.to_thread(worker.call, job.call, job.hear)
+                await self._pool.run(worker, job.call, job.hear)
                 _end(job, "done")
             except Failed as failed:
                 _end(job, "failed", failed.told.sentence, failed.told.refusal)

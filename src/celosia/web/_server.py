@@ -14,7 +14,7 @@ from pathlib import Path
 
 from celosia import messages
 from celosia.errors import AccountsNeeded, MissingExtra, NotAFolder, PortTaken
-from celosia.pipeline import private_corner, read_accounts
+from celosia.pipeline import Standing, private_corner, read_accounts
 from celosia.web._certificate import fingerprint, self_made, usable
 from celosia.web._sessions import Sessions
 
@@ -63,7 +63,8 @@ def serve(
     number = listening.getsockname()[1]
     names = tuple(dict.fromkeys((*(() if asked.host in _EVERYWHERE else (asked.host,)), *asked.names, *_HERE)))
     tls = _tls(root, asked, names)
-    sessions, corner = Sessions(messages.language()), private_corner(root)
+    sessions = Sessions(messages.language(), standing=Standing(root)) if asked.shared else Sessions(messages.language())
+    corner = private_corner(root)
     try:
         gate = Gate(names, number, asked.shared, tls is not None, _first(root, only))
         application = build(root, corner, sessions, gate, upload_limit, only)

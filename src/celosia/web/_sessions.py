@@ -6,11 +6,14 @@ time and never written down.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 LIFE = 12 * 60 * 60  # seconds that a session lasts at most
 IDLE = 60 * 60  # seconds without a sign of life after which an account must enter again
@@ -18,6 +21,13 @@ OWNER = ("owner",)  # the person at the machine: there are no accounts, and ever
 WRONG_MOST = 5  # guesses at one account …
 FROM_MOST = 20  # … or from one address …
 WRONG_WITHIN = 15 * 60  # … within these seconds shut the door for as long
+
+
+_MANY = 10_000  # names guessed at before those of long ago are put away
+
+
+def _nothing(login: str) -> str:
+    return ""
 
 
 @dataclass(slots=True)
@@ -37,13 +47,28 @@ class Session:
     tour_shut: bool = False  # whether the panel of a guided tour was put away
     uploads: dict[str, str] = field(default_factory=dict)  # ticket → path
     downloads: dict[str, tuple[str, str]] = field(default_factory=dict)  # ticket → (path, name)
+    scratch: set[str] = field(default_factory=set)  # folders of this session, gone when it ends
+    noted: dict[str, float] = field(default_factory=dict)  # what was refused, and when it was last written down
+    standing: str = ""  # what the account was when it came in: roles, password, open or closed
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one question at a time: nobody holds every reader
+
+
+def forget_file(session: Session, path: str) -> None:
+    """Remove a file that was made for a session; one that belongs to a project stays."""
+    folder = str(Path(path).parent)
+    if folder in session.scratch:
+        session.scratch.discard(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Sessions:
     """The sessions of one server."""
 
-    def __init__(self, language: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, language: str, clock: Callable[[], float] = time.monotonic, standing: Callable[[str], str] = _nothing
+    ) -> None:
         self.language = language
+        self.standing = standing
         self._clock = clock
         self._token: str | None = None
         self._sessions: dict[str, Session] = {}
@@ -65,10 +90,13 @@ class Sessions:
     ) -> Session:
         """A new session; its id was never anywhere before."""
         now = self._clock()
+        for one in [one for one in self._sessions.values() if not self.lasts(one)]:
+            self.close(one)
         made = Session(
             secrets.token_urlsafe(32), secrets.token_urlsafe(32), now + LIFE, language or self.language, login, name,
             tuple(roles), fresh, now,
         )  # fmt: skip
+        made.standing = self.standing(login) if login else ""
         self._sessions[made.id] = made
         return made
 
@@ -87,15 +115,19 @@ class Sessions:
         """Whether a session still counts; unlike asking for it, a look of the page itself is no sign of life."""
         now = self._clock()
         idle = bool(session.login) and session.seen + IDLE <= now
-        return self._sessions.get(session.id) is session and session.until > now and not idle
+        if self._sessions.get(session.id) is not session or session.until <= now or idle:
+            return False
+        return not session.login or self.standing(session.login) == session.standing
 
     def alive(self, session: Session) -> bool:
         """Whether a session that a page holds still counts."""
         return self.of(session.id) is session
 
     def close(self, session: Session) -> None:
-        """End a session."""
+        """End a session, and what it sent or was offered."""
         self._sessions.pop(session.id, None)
+        for folder in session.scratch:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def close_all(self, login: str, but: Session | None = None) -> None:
         """End every session of an account."""
@@ -116,12 +148,17 @@ class Guesses:
 
     def wrong(self, login: str, address: str) -> None:
         """Remember a wrong guess."""
+        if len(self._wrong) > _MANY:
+            for key in tuple(self._wrong):
+                self._recent(key)
         for key in (f"login {login}", f"from {address}"):
             self._wrong.setdefault(key, []).append(self._clock())
 
-    def right(self, login: str) -> None:
-        """Forget the wrong guesses at an account."""
+    def right(self, login: str, address: str) -> None:
+        """Forget the guesses at an account, and the one that was right."""
         self._wrong.pop(f"login {login}", None)
+        if self._wrong.get(f"from {address}"):
+            self._wrong[f"from {address}"].pop()
 
     def _recent(self, key: str) -> int:
         since = self._clock() - WRONG_WITHIN

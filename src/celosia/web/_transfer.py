@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import unquote
 
+from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
@@ -25,10 +26,11 @@ from celosia.errors import CelosiaError, DiskFull, FolderUnwritable, NotYourRole
 from celosia.web import _rights as rights
 from celosia.web._frame import role_words
 from celosia.web._office import Office
-from celosia.web._sessions import Session
+from celosia.web._sessions import Session, forget_file
 from celosia.web._workers import Call, Failed
 
 NAME = "x-celosia-name"
+_HELD = 4  # times the limit of one file that a session may hold here at once
 
 
 def harmless_name(given: str) -> str:
@@ -47,7 +49,7 @@ async def receive_upload(office: Office, request: Request) -> Response:
     folder = office.corner / secrets.token_hex(8)
     path = folder / harmless_name(unquote(request.headers.get(NAME, "")))
     try:
-        await _written(path, request, office.upload_limit)
+        await _written(path, request, min(office.upload_limit, _HELD * office.upload_limit - _held(session)))
     except ClientDisconnect:
         _removed(path)
         return Response(status_code=499)
@@ -57,6 +59,7 @@ async def receive_upload(office: Office, request: Request) -> Response:
         told = {"code": error.code, "sentence": _sentence(error, session)}
         return JSONResponse(told, status_code=status, headers=_farewell(request))
     session.uploads[ticket] = str(path)
+    session.scratch.add(str(folder))
     return JSONResponse({"ticket": ticket, "name": path.name, "bytes": path.stat().st_size})
 
 
@@ -68,6 +71,11 @@ async def _refused(office: Office, session: Session) -> Response:
         error = NotYourRole(roles=role_words(session))
         told = {"code": error.code, "sentence": str(error)}
     return JSONResponse(told, status_code=403, headers={"connection": "close"})
+
+
+def _held(session: Session) -> int:
+    """Bytes that a session has sent and that are still here."""
+    return sum(path.stat().st_size for path in map(Path, session.uploads.values()) if path.is_file())
 
 
 def _farewell(request: Request) -> dict[str, str]:
@@ -117,7 +125,8 @@ def send_download(session: Session, ticket: str) -> Response:
     path, name = session.downloads.pop(ticket, ("", ""))
     if not path or not Path(path).is_file():
         return Response(status_code=404)
-    return FileResponse(path, filename=name, media_type="application/octet-stream")
+    after = BackgroundTask(forget_file, session, path)
+    return FileResponse(path, filename=name, media_type="application/octet-stream", background=after)
 
 
 def size_text(size: int) -> str:

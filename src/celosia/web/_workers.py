@@ -16,6 +16,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
@@ -24,6 +25,8 @@ from celosia import messages
 from celosia.errors import CelosiaError, InternalFault, WorkStopped
 
 READERS = 2  # warm processes that answer questions
+LONGEST = 120.0  # seconds a question may take; what may take longer is work, with progress and an end
+_SHARE = 0.8  # of the machine's memory that one process may fill
 _EVERY = 0.1  # seconds between two words about progress
 _ROOMS = {"": "celosia.pipeline", "stats": "celosia.stats"}
 
@@ -71,10 +74,24 @@ def verb_named(name: str) -> Callable[..., Any]:
 def _serve(connection: Connection) -> None:
     """The life of a worker: calls come in, progress and one answer go out."""
     warnings.simplefilter("ignore")
+    _limit_memory()
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             call = connection.recv()
             connection.send(_answer(call, connection))
+
+
+def _limit_memory() -> None:
+    """A file made to fill the memory ends this process, not the server or its neighbours."""
+    if os.name != "posix":
+        return
+    import resource
+
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        most = int(_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+        score.write("1000")
 
 
 def _answer(call: Call, connection: Connection) -> tuple[str, Any]:
@@ -157,13 +174,17 @@ class Pool:
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
         self._places = asyncio.Semaphore(readers)
+        self._threads = ThreadPoolExecutor(32, "worker")
 
     async def ask(self, call: Call) -> Any:
         """Call a quick verb in a warm process."""
         async with self._places:
             worker = await self._taken()
             try:
-                value = await asyncio.to_thread(worker.call, call)
+                value = await asyncio.wait_for(self.run(worker, call), LONGEST)
+            except TimeoutError:  # a question that never ends takes its process with it, and nobody else's
+                self.dismiss(worker)
+                raise WorkStopped() from None
             except WorkStopped:
                 self.dismiss(worker)
                 raise
@@ -175,6 +196,10 @@ class Pool:
                 raise
             self._idle.append(worker)
             return value
+
+    async def run(self, worker: Worker, call: Call, heard: Heard | None = None) -> Any:
+        """Wait for a process in a thread of the pool's own: what others wait for does not depend on it."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, worker.call, call, heard)
 
     async def own(self) -> Worker:
         """A process for one piece of work; whoever takes it dismisses it, so that its memory is given back."""

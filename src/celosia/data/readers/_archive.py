@@ -19,7 +19,7 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 from celosia.data.files import reading_from
-from celosia.data.limits import LARGEST_WORKBOOK, MOST_CELLS, MOST_PARTS
+from celosia.data.limits import LARGEST_DIRECTORY, LARGEST_WORKBOOK, MOST_CELLS, MOST_PARTS
 from celosia.errors import DamagedFile, SheetTooLarge, WorkbookTooLarge
 
 _ZIP = b"PK\x03\x04"
@@ -27,6 +27,9 @@ _BLOCK = 1 << 20
 _LONGEST_TAG = 1 << 16
 _LOCAL_HEADER = 30
 _STORED, _DEFLATED = 0, 8
+_END, _LOCATOR, _END64 = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
+_END_SIZE, _LOCATOR_SIZE, _END64_SIZE = 22, 20, 56
+_LONGEST_END = _END_SIZE + _LOCATOR_SIZE + _END64_SIZE + (1 << 16)  # with the longest comment
 # Where a cell stands, looked for in three ways: the first is quick and may see too much, the last misses nothing and
 # sees no more than is held (a formatted cell without content is not).
 _QUICK = re.compile(rb"""r\s*=\s*["']([A-Za-z]+)(\d{7})?""")
@@ -44,12 +47,28 @@ def refuse_bomb(path: Path) -> None:
         if stream.read(4) != _ZIP:
             return
         try:
+            _refuse_directory(path, stream)
             with zipfile.ZipFile(path) as archive:
                 parts = archive.infolist()
             _refuse_declared(path, parts)
             _refuse_real(path, stream, parts)
         except (zipfile.BadZipFile, zlib.error, struct.error, expat.ExpatError, NotImplementedError, ValueError):
             raise DamagedFile(path=str(path), format="Excel") from None
+
+
+def _refuse_directory(path: Path, stream: BinaryIO) -> None:
+    """Looks at the end of the archive before anything parses its list of parts: millions of them fill the memory."""
+    size = stream.seek(0, 2)
+    stream.seek(max(0, size - _LONGEST_END))
+    tail = stream.read()
+    plain = len(tail) - _END_SIZE  # where the end stands when no comment follows it, as zipfile looks for it
+    place = plain if plain >= 0 and tail.startswith(_END, plain) and tail.endswith(b"\0\0") else tail.rfind(_END)
+    (listed,) = struct.unpack_from("<L", tail, place + 12) if place >= 0 else (0,)
+    long = place - _LOCATOR_SIZE - _END64_SIZE
+    if tail.startswith(_LOCATOR, max(0, place - _LOCATOR_SIZE)) and tail.startswith(_END64, max(0, long)):
+        (listed,) = struct.unpack_from("<Q", tail, long + 40)
+    if listed > LARGEST_DIRECTORY:
+        raise _too_large(path)
 
 
 def _refuse_declared(path: Path, parts: list[zipfile.ZipInfo]) -> None:

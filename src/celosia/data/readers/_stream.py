@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from celosia.data.files import reading_from, writing_into
+from celosia.data.limits import LONGEST_ROW
 from celosia.data.sniffing._encoding import REPLACEMENT, accents_in_context, guess_single_byte, has_c1
 from celosia.errors import BinaryFile, LineTooLong, MixedEncoding, WrongEncoding
 
-LONGEST_LINE = 16_000_000  # bytes of UTF-8
+LONGEST_LINE = LONGEST_ROW  # bytes of UTF-8
 _BLOCK = 1 << 20
 _ENOUGH_ACCENTS = 1 << 20
 Progress = Callable[[float], None]

@@ -1,65 +1,95 @@
 """A table of a DuckDB file, opened for reading only.
 
-Knows DuckDB's catalogue. Ignores queries: a table or view is chosen by name.
+Knows DuckDB's catalogue. Ignores queries: a table or view is chosen by name. A view may name any file of the computer,
+so the session reaches nothing but the file itself. Source: DuckDB, Securing DuckDB (enable_external_access).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 import duckdb
 import pyarrow as pa
 
+from celosia.data.limits import PATIENCE
 from celosia.data.readers._arrow import stopping_faults, write_stream
 from celosia.data.readers._head import Head, head_of_batches
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._tables import chosen_table, shown_tables
 from celosia.data.readers._working import Draft
-from celosia.errors import DamagedFile
+from celosia.errors import DamagedFile, ReachesOutside, SourceTooSlow
 from celosia.model.sources import ReadingChoices
 
 _BATCH = 65_536
-_CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_CONFIG = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+}
+_FAULTS = (duckdb.Error, pa.ArrowException, OSError)
 _TABLES = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY 1, 2"
 
 
 def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
     """Reads a table of a DuckDB file into a working copy."""
-    config = _CONFIG | {"temp_directory": str(draft.parent / "spill")}
-    damaged = DamagedFile(path=str(path), format="DuckDB")
-    try:
-        with duckdb.connect(str(path), read_only=True, config=config) as connection:
-            known = _known(connection)
-            choices = chosen_table(path.name, list(known), choices)
-            reader = connection.execute(f"SELECT * FROM {known[choices.sheet]}").to_arrow_reader(_BATCH)
-            batches = stopping_faults(reader, (duckdb.Error, pa.ArrowException, OSError), damaged)
-            return write_stream(reader.schema, batches, choices, draft)
-    except duckdb.Error:
-        raise damaged from None
+    with _opened(path, {"temp_directory": str(draft.parent / "spill")}) as connection:
+        known = _known(connection)
+        choices = chosen_table(path.name, list(known), choices)
+        reader = connection.execute(f"SELECT * FROM {known[choices.sheet]}").to_arrow_reader(_BATCH)
+        batches = stopping_faults(reader, _FAULTS, _damaged(path))
+        return write_stream(reader.schema, batches, choices, draft)
 
 
 def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a table of a DuckDB file."""
-    damaged = DamagedFile(path=str(path), format="DuckDB")
-    try:
-        with duckdb.connect(str(path), read_only=True, config=_CONFIG) as connection:
-            known = _known(connection)
-            choices = chosen_table(path.name, list(known), choices)
-            query = f"SELECT * FROM {known[choices.sheet]} LIMIT {rows:d}"
-            reader = connection.execute(query).to_arrow_reader(_BATCH)
-            batches = stopping_faults(reader, (duckdb.Error, pa.ArrowException, OSError), damaged)
-            return head_of_batches(reader.schema, batches, rows, choices, path.name, tables=tuple(known))
-    except duckdb.Error:
-        raise damaged from None
+    with _opened(path) as connection, _in_time(connection):
+        known = _known(connection)
+        choices = chosen_table(path.name, list(known), choices)
+        query = f"SELECT * FROM {known[choices.sheet]} LIMIT {rows:d}"
+        # Worked out at once: what is read later, batch by batch, could not tell why it stopped.
+        found = connection.execute(query).to_arrow_table()
+        batches = found.combine_chunks().to_batches()
+        return head_of_batches(found.schema, batches, rows, choices, path.name, tables=tuple(known))
 
 
 def tables(path: Path) -> tuple[str, ...]:
     """The tables and views of a DuckDB file."""
+    with _opened(path) as connection:
+        return tuple(_known(connection))
+
+
+def _damaged(path: Path) -> DamagedFile:
+    return DamagedFile(path=str(path), format="DuckDB")
+
+
+@contextmanager
+def _opened(path: Path, config: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The file alone: no other file, no extension, nothing of it changed."""
     try:
-        with duckdb.connect(str(path), read_only=True, config=_CONFIG) as connection:
-            return tuple(_known(connection))
+        with duckdb.connect(str(path), read_only=True, config={**_CONFIG, **(config or {})}) as connection:
+            yield connection
+    except duckdb.PermissionException:
+        raise ReachesOutside(path=str(path)) from None
+    except duckdb.InterruptException:
+        raise SourceTooSlow(path=str(path), seconds=PATIENCE) from None
     except duckdb.Error:
-        raise DamagedFile(path=str(path), format="DuckDB") from None
+        raise _damaged(path) from None
+
+
+@contextmanager
+def _in_time(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Stops what is worked out when somebody has waited too long for it."""
+    clock = Timer(PATIENCE, connection.interrupt)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield
+    finally:
+        clock.cancel()
 
 
 def _known(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import psycopg
 
 _ENGINE = "PostgreSQL"
+_CONNECTING = 10  # seconds, unless the address says otherwise
 _SESSION = "SET datestyle = 'ISO'; SET timezone = 'UTC'; SET client_encoding = 'UTF8'; SET extra_float_digits = 1"
 _PATIENCE = "SET statement_timeout = '20s'"  # a view may be slow, and somebody waits for a preview
 _TABLES = """
@@ -118,7 +119,8 @@ def _connect(address: str) -> psycopg.Connection[Any]:
     import psycopg
 
     try:
-        connection = psycopg.connect(address)
+        given = psycopg.conninfo.conninfo_to_dict(address)
+        connection = psycopg.connect(address, connect_timeout=given.get("connect_timeout", _CONNECTING))
         connection.read_only = True
         connection.execute(_SESSION)
     except psycopg.Error:

@@ -1,11 +1,14 @@
 """A table of a SQLite file, opened for reading only, by the standard library.
 
-Knows that in SQLite each cell has its own type. Ignores queries: a table or view is chosen by name.
+Knows that in SQLite each cell has its own type. Ignores queries: a table or view is chosen by name. A view may compute
+without end: whoever waits for its first rows is told so after a while, and whoever reads it all can interrupt it.
 """
 
 from __future__ import annotations
 
+import math
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -13,6 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from celosia.data.limits import LONGEST_ROW, PATIENCE
 from celosia.data.readers._arrow import from_rows, write_texts
 from celosia.data.readers._canonical import refused
 from celosia.data.readers._head import Head, head_of_texts
@@ -21,10 +25,11 @@ from celosia.data.readers._scalars import cell_text
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._tables import chosen_table, quoted_name
 from celosia.data.readers._working import Draft
-from celosia.errors import DamagedFile
+from celosia.errors import DamagedFile, SourceTooSlow
 from celosia.model.sources import ReadingChoices
 
 _BATCH = 50_000
+_STEPS = 100_000  # of SQLite's machine between two looks at the clock
 _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY 1"
 
 
@@ -36,12 +41,20 @@ def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | 
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path, patience: float = math.inf) -> Iterator[sqlite3.Connection]:
+    until = time.monotonic() + patience
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            # Called also where there is no hurry: only here does Python notice that somebody interrupts.
+            connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_ROW)
             yield connection
-    except (sqlite3.Error, UnicodeDecodeError):
-        raise DamagedFile(path=str(path), format="SQLite") from None
+    except (sqlite3.Error, UnicodeDecodeError) as fault:
+        if getattr(fault, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+            raise DamagedFile(path=str(path), format="SQLite") from None
+        if time.monotonic() > until:
+            raise SourceTooSlow(path=str(path), seconds=round(patience)) from None
+        raise KeyboardInterrupt from None
 
 
 def _known(connection: sqlite3.Connection) -> list[str]:
@@ -70,7 +83,7 @@ def _batches(cursor: sqlite3.Cursor, names: Sequence[str]) -> Iterator[list[pa.A
 
 def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a table of a SQLite file."""
-    with _opened(path) as connection:
+    with _opened(path, PATIENCE) as connection:
         known = _known(connection)
         choices = chosen_table(path.name, known, choices)
         cursor = connection.execute(f"SELECT * FROM {quoted_name(choices.sheet)} LIMIT {rows:d}")
@@ -83,5 +96,5 @@ def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
 
 def tables(path: Path) -> tuple[str, ...]:
     """The tables and views of a SQLite file."""
-    with _opened(path) as connection:
+    with _opened(path, PATIENCE) as connection:
         return tuple(_known(connection))

@@ -106,7 +106,7 @@ async def with_key(desk: Desk, verb: str, *args: Any) -> Any:
             refused(desk, f"{verb} passphrase")
         tell(str(error), "bad")
         raise Shown(str(error)) from None
-    guesses.right(mark)
+    guesses.right(mark, "")
     return made
 
 
