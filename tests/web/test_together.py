@@ -108,13 +108,13 @@ def test_edits_of_different_lines_at_once_lose_none_of_them(tmp_path: Path) -> N
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    """Two who execute; whoever does nothing for some seconds has to come in again."""
+    """Two who execute, and their project."""
     root = tmp_path_factory.mktemp("juntos") / "proyectos"
     root.mkdir()
     employ(root, "beto", "Beto Soto", "executor")
     employ(root, "rosa", "Rosa Gil", "executor")
     make_project(root)
-    with office_at(root, idle=25) as made:
+    with office_at(root) as made:
         yield made
     assert "Traceback" not in made.said()
 
@@ -141,27 +141,31 @@ def test_of_two_who_edit_the_dictionary_the_second_is_told_and_loses_nothing(chr
         purpose(one, "SEXO", "de Beto")
         purpose(other, "ZONA", "de Rosa")
         save(one)
-        one.get_by_text("Variables guardadas:").wait_for()
+        one.get_by_text("Variables guardadas:").first.wait_for()
         save(other)
-        other.get_by_text("otra persona").first.wait_for()
+        reload = other.get_by_role("button", name="Recargar y conservar mis cambios")
+        reload.wait_for()
         assert held(folder, "ZONA") != "de Rosa"  # not over what she had not seen …
         assert other.get_by_label("Propósito de ZONA", exact=True).input_value() == "de Rosa"  # … and still there
+        reload.click()
+        reload.wait_for(state="hidden")
         save(other)
-        other.get_by_text("Variables guardadas:").wait_for()
+        other.get_by_text("Variables guardadas:").first.wait_for()
     assert (held(folder, "SEXO"), held(folder, "ZONA")) == ("de Beto", "de Rosa")
     whose = [one["who"] for one in entries(folder / "journal.jsonl") if one["what"] == "dictionary"]
     assert whose == ["Beto Soto", "Rosa Gil"]
 
 
 def test_a_session_that_ends_under_an_open_page_says_so_and_keeps_what_was_typed(
-    chromium: Browser, office: Office
+    chromium: Browser, tmp_path: Path
 ) -> None:
-    folder = office.root / "p"
+    employ(tmp_path, "beto", "Beto Soto", "executor")
+    folder = make_project(tmp_path)
     before = digest_of_file(folder / "dictionary.csv")
-    with entered(chromium, office, "beto") as (page, _):
+    with office_at(tmp_path, idle=30) as office, entered(chromium, office, "beto") as (page, _):
         open_page(page, office.served, "/p/p/dictionary")
         purpose(page, "DIAG", "escrito antes del fin")
-        time.sleep(30)
+        time.sleep(35)
         save(page)
         page.get_by_text("Su sesión terminó").first.wait_for()
         assert page.get_by_label("Propósito de DIAG", exact=True).input_value() == "escrito antes del fin"
@@ -293,11 +297,10 @@ def test_work_that_ran_when_its_server_was_killed_leaves_the_project_as_it_was(
         begun(page, office)
         kill(office, whole)
     assert state_of(folder) == before
-    assert office.served.corner(), "the upload lies where the server left it"
+    left = {path.name for path in root.glob(".celosia-*")}
+    assert left, "the upload lies where the killed server left it"
     with office_at(root) as office, entered(chromium, office, "beto") as (page, heard):
-        left = [path for path in office.served.corner() if path.suffix != ".jsonl" and "upload" in str(path)]
-        assert left == []
-        assert [path.name for path in root.iterdir() if path.name.startswith(".celosia-")].__len__() <= 1
+        assert not left & {path.name for path in root.glob(".celosia-*")}
         begun(page, office)
         page.locator(".c-work .c-note.c-good").wait_for(timeout=240_000)
         assert heard.complaints == []

@@ -44,7 +44,7 @@ def build(root: Path, corner: Path, sessions: Sessions, gate: Gate, upload_limit
     app.on_page_exception(broken)
     app.add_exception_handler(404, _missing)
     pages.register()
-    bind_channel(sessions)
+    bind_channel()
     outer = FastAPI(
         openapi_url=None,
         docs_url=None,

@@ -10,24 +10,24 @@ from urllib.parse import parse_qs
 from nicegui import Client, core
 from socketio.exceptions import ConnectionRefusedError as Refused
 
-from celosia.web._sessions import Session, Sessions
+from celosia.web._sessions import Session
 
 _TOLD = ("event", "javascript_response", "ack", "log", "handshake")
 
 
-def bind_channel(sessions: Sessions) -> None:
+def bind_channel() -> None:
     """Put the question of whose page it is before every handler of the channel."""
     handlers = core.sio.handlers["/"]
     for name in _TOLD:
         if name in handlers:
-            handlers[name] = _asked(handlers[name], sessions)
-    handlers["connect"] = _connected(handlers["connect"], sessions)
+            handlers[name] = _asked(handlers[name])
+    handlers["connect"] = _connected(handlers["connect"])
 
 
-def _asked(handler: Callable[..., Any], sessions: Sessions) -> Callable[..., Any]:
+def _asked(handler: Callable[..., Any]) -> Callable[..., Any]:
     async def bound(sid: str, message: Any) -> Any:
         told = message if isinstance(message, Mapping) else {}
-        if not _own_page(str(told.get("client_id", "")), core.sio.get_environ(sid) or {}, sessions):
+        if not _own_page(str(told.get("client_id", "")), core.sio.get_environ(sid) or {}):
             return False
         answer = handler(sid, message)
         return await answer if inspect.isawaitable(answer) else answer
@@ -35,10 +35,10 @@ def _asked(handler: Callable[..., Any], sessions: Sessions) -> Callable[..., Any
     return bound
 
 
-def _connected(handler: Callable[..., Any], sessions: Sessions) -> Callable[..., Any]:
+def _connected(handler: Callable[..., Any]) -> Callable[..., Any]:
     async def bound(sid: str, environ: dict[str, Any], auth: Any = None) -> Any:
         asked = parse_qs(environ.get("QUERY_STRING", ""))
-        if not _own_page(asked.get("client_id", [""])[0], environ, sessions):
+        if not _own_page(asked.get("client_id", [""])[0], environ):
             raise Refused("session")
         answer = handler(sid, environ, auth)
         return await answer if inspect.isawaitable(answer) else answer
@@ -46,15 +46,13 @@ def _connected(handler: Callable[..., Any], sessions: Sessions) -> Callable[...,
     return bound
 
 
-def _own_page(client_id: str, environ: Mapping[str, Any], sessions: Sessions) -> bool:
-    """Whether a page belongs to the session with which the socket was opened, while that lasts."""
+def _own_page(client_id: str, environ: Mapping[str, Any]) -> bool:
+    """Whether a page belongs to the session with which the socket was opened; that it ended, the page itself says."""
     client = Client.instances.get(client_id)
     if client is None:
         return True  # nobody's page: there is nothing to tell it
     opened = _session_of(environ.get("asgi.scope", {}).get("state", {}))
-    if opened is None or not sessions.lasts(opened):
-        return False
-    return getattr(client.request.state, "session", None) is opened
+    return opened is not None and getattr(client.request.state, "session", None) is opened
 
 
 def _session_of(state: Mapping[str, Any]) -> Session | None:

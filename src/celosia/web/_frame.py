@@ -396,9 +396,10 @@ def watched(desk: Desk, box: ui.element) -> None:
         if job is None or (before is None and job.seen):
             return None
         with box:
-            _job(desk, job)
+            _job(desk, job, late=before is not None)
         job.seen = job.state == "done" and before is None  # told once on a page that was opened after it
-        return job if job.ended and before is not None and before[0] == job.number else None
+        watched_it = job.number in desk._own or (before is not None and before[0] == job.number)
+        return job if job.ended and watched_it else None
 
     async def look() -> None:
         if not desk.office.sessions.lasts(desk.session):
@@ -422,13 +423,14 @@ async def _ended(desk: Desk, job: Job) -> None:
             await waited
 
 
-def _job(desk: Desk, job: Job) -> None:
+def _job(desk: Desk, job: Job, late: bool) -> None:
+    """One piece of work; `late` is one that goes on or ends while the page is open."""
     verb = word(f"web.work.{job.call.verb}") if messages.has(f"web.work.{job.call.verb}") else job.call.verb
     if job.ended:
         kind = {"done": "good", "cancelled": "warning", "failed": "bad"}[job.state]
         said = job.sentence or word(f"web.job.{job.state}", seconds=messages.decimal(job.seconds, 1))
         with note(said, kind, verb):
-            if job.state == "done" and job.number not in desk._own and not job.seen:
+            if late and job.state == "done" and job.number not in desk._own:
                 button(word("web.refresh"), ui.navigate.reload, "quiet")
             button(word("web.close"), lambda: desk.office.jobs.forget(desk.folder), "quiet")
         return

@@ -41,6 +41,15 @@ _LETTERS = 26
 Refuse = Callable[[int, int], None]  # rows and columns reached
 
 
+def refuse_endless_list(path: Path, stream: BinaryIO) -> None:
+    """Refuses an archive whose list of parts alone would fill the memory; what is no archive passes."""
+    if stream.read(4) == _ZIP:
+        try:
+            _refuse_directory(path, stream)
+        except struct.error:
+            raise DamagedFile(path=str(path), format="Excel") from None
+
+
 def refuse_bomb(path: Path) -> None:
     """Refuses a workbook that would not fit; a file that is no archive passes."""
     with reading_from(path), path.open("rb") as stream:

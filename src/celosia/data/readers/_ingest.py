@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol, Unpack, cast
 
 from celosia.data.files import put_in_place, reading_from, scratch_beside
+from celosia.data.readers._archive import refuse_endless_list
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._working import Draft, refuse_json
 from celosia.data.sniffing import Overrides, apply_overrides, is_database_address, sniff
@@ -67,8 +68,8 @@ def settle(
         start = choices or ReadingChoices(format="postgresql")
         return source, apply_overrides(start, **overrides)
     path = Path(source)
-    with reading_from(path), path.open("rb"):
-        pass
+    with reading_from(path), path.open("rb") as stream:
+        refuse_endless_list(path, stream)  # before anything asks what kind of archive it is
     return path, apply_overrides(choices, **overrides) if choices else sniff(path, **overrides)
 
 
