@@ -176,9 +176,10 @@ def role_words(session: Session) -> str:
 def refused(desk: Desk, what: str) -> None:
     """Note that somebody tried what their role does not include; the same again within a minute is no news."""
     now = time.monotonic()
-    if now - desk.session.noted.get(f"{desk.name} {what}", -_AGAIN) < _AGAIN:
+    tried = f"{desk.name} {desk.page} {desk.part} {desk.item} {what}"
+    if now - desk.session.noted.get(tried, -_AGAIN) < _AGAIN:
         return
-    desk.session.noted[f"{desk.name} {what}"] = now
+    desk.session.noted[tried] = now
     project = desk.name if desk.name and _is_there(desk) else ""  # a name that leads away leads to no journal
     note = Call("note_refusal", (desk.office.root, project, what), {}, desk.session.language, desk.session.name)
     background_tasks.create(desk.office.pool.ask(note), name="refusal")
