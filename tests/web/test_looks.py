@@ -19,7 +19,7 @@ from celosia.web._frame import STEPS
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.web
+pytestmark = [pytest.mark.web, pytest.mark.slow]
 
 PICTURES = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 SCRIPT = Path(__file__).with_name("looks.js").read_text("utf-8")
