@@ -194,7 +194,7 @@ def test_an_edited_plan_is_found_out(folder):
 
 
 def test_a_file_that_does_not_hold_leaves_no_candidate(folder, monkeypatch):
-    from celosia.pipeline import _run
+    from celosia.data import candidate
 
     make_plan(folder, now=NOW)
 
@@ -202,7 +202,7 @@ def test_a_file_that_does_not_hold_leaves_no_candidate(folder, monkeypatch):
         path.write_text(",".join(names) + "\n" + "1,2,05302,4,A00\n", "utf-8")
         list(batches)
 
-    monkeypatch.setattr(_run, "write_csv", leaking)
+    monkeypatch.setattr(candidate, "write_csv", leaking)
     with pytest.raises((CandidateFails, ValueError)):
         run_plan(folder, now=NOW)
     assert not (folder / "private" / "candidate").exists()

@@ -5,17 +5,14 @@ Knows the file, the policy, and — in the house — whose row each one is. What
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from celosia.data.engines import open_engine
-from celosia.data.readers import ingest
+from celosia.data.candidate import read_back
+from celosia.data.engines import Engine
 from celosia.data.table import Table
 from celosia.hierarchy import CompiledHierarchy
 from celosia.model.plan import Plan, Policy, policy_from
@@ -27,25 +24,20 @@ from celosia.risk.criteria import Classes, Criterion, Domain, criterion_from
 from celosia.solver import ClassCounter, domain_of
 from celosia.tuples import Tuples, person_counts
 
-PERSON = "celosia person"  # the private column beside the file's own; a blank keeps it apart from real names
-_BATCH = 100_000
-
 
 def check_file(
     path: Path, plan: Plan, scratch: Path, order: Path | None, source: Mapping[str, Tuples], rows: int,
     hierarchies: Mapping[str, CompiledHierarchy] | None = None, population: PopulationLevels | None = None,
+    engine: Engine | None = None,
 ) -> CheckReport:  # fmt: skip
-    """Read a written file again and judge it; `source` gives the reference distributions, `order` the persons."""
+    """Read a written file again and judge it; `source` gives the reference distributions, `order` the persons.
+
+    The engine given counts; without one, DuckDB does.
+    """
     policy = policy_from(plan.policy)
-    copy = scratch / "again.parquet"
-    again = ingest(path, copy, format="csv", encoding="utf-8", delimiter=",", quote='"', header=True, decimal=".")
-    names = again.names
-    if order is not None:
-        copy, names = with_persons(copy, order, scratch / "persons.parquet"), (*names, PERSON)
     criteria = [criterion_from(data) for data in policy.criteria]
-    with contextlib.closing(open_engine(None, scratch)) as engine:
-        table = Table(engine, engine.parquet(copy), names)
-        person = PERSON if order is not None else None
+    with read_back(path, scratch, order, engine) as again:
+        table, person = again.table, again.person
         beside = [name for name, leaders in plan.followers.items() if set(leaders) & set(policy.quasi)]
         quasi = table.tuples((*policy.quasi, *beside), person)
         sensitive = {name: table.tuples((*quasi.names, name), person) for name in source}
@@ -55,7 +47,7 @@ def check_file(
     behind = None if population is None else _behind(quasi, starred, population, plan)
     verdicts = [
         _columns(again.names, plan.published),
-        _rows(again.source.rows, rows, plan.suppressed_rows, policy.suppressed),
+        _rows(again.rows, rows, plan.suppressed_rows, policy.suppressed),
         *_judged(quasi, sensitive, source, criteria, len(policy.quasi), hierarchies or {}, behind),
         *([telling] if telling else []),
         *households,
@@ -64,8 +56,8 @@ def check_file(
     persons = person_counts(quasi)[~starred] if quasi.persons is not None else None
     return CheckReport(
         file=path.name,
-        digest=again.source.digest,
-        rows=again.source.rows,
+        digest=again.digest,
+        rows=again.rows,
         classes=len(kept),
         suppressed_rows=int(quasi.rows[starred].sum()),
         verdicts=tuple(verdicts),
@@ -222,16 +214,3 @@ def _over(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:
     codes = table.codes.copy()
     codes[:, -1] = moved[codes[:, -1]]
     return Tuples(table.names, (*table.vocabularies[:-1], vocabulary), codes, table.rows, table.persons)
-
-
-def with_persons(copy: Path, order: Path, target: Path) -> Path:
-    """The read-back copy with the private person ordinals beside it, row by row."""
-    read, persons = pq.ParquetFile(copy), pq.ParquetFile(order)
-    width = len(read.schema_arrow.names)
-    schema = pa.schema([*read.schema_arrow.remove_metadata(), pa.field(f"c{width}", pa.string())])
-    with pq.ParquetWriter(target, schema) as writer:
-        batches = zip(read.iter_batches(_BATCH), persons.iter_batches(_BATCH), strict=True)
-        for rows, whose in batches:
-            columns = [*[column.cast(field.type) for column, field in zip(rows.columns, schema, strict=False)]]
-            writer.write_batch(pa.record_batch([*columns, whose.column(0).cast(pa.string())], schema=schema))
-    return target

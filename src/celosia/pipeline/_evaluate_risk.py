@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from celosia.data.candidate import PERSON, with_persons
 from celosia.data.engines import open_engine
 from celosia.data.table import Table
 from celosia.evaluation.losses import released_entropy, released_metrics
@@ -17,7 +18,6 @@ from celosia.model.evaluation import RiskSide
 from celosia.model.measures import MissingReading
 from celosia.model.plan import Plan, policy_from
 from celosia.model.scenarios import Scenario, ScenarioRisk
-from celosia.pipeline._check import PERSON, with_persons
 from celosia.pipeline._hierarchies import compiled_hierarchies
 from celosia.pipeline._open import Opened
 from celosia.risk import ClassSizes, class_sizes, measure

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia import messages
+from celosia.data.candidate import PERSON, with_persons
 from celosia.data.engines import open_engine
 from celosia.data.readers import ingest
 from celosia.data.suggest import suggest
@@ -27,7 +28,6 @@ from celosia.model.plan import Plan
 from celosia.model.scenarios import THRESHOLD, Scenario
 from celosia.model.values import is_masked
 from celosia.model.variables import MelLabel, Role, Scale, Variable
-from celosia.pipeline._check import PERSON, with_persons
 from celosia.pipeline._suggest import column_facts
 from celosia.risk import geography
 from celosia.tuples import Tuples, person_counts

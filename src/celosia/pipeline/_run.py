@@ -6,18 +6,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from celosia import messages
+from celosia.data.candidate import write_candidate
 from celosia.data.files import private_folder, scratch_beside, writing_into
 from celosia.data.table import Table
-from celosia.data.writers import write_csv
 from celosia.errors import CandidateFails, NothingLeft, PlanStale
 from celosia.model.plan import Plan, digest_of
 from celosia.model.rules import RuleReport
@@ -122,14 +118,13 @@ def solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, r
 def _written_and_checked(
     found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, watched: Watched, report: Progress
 ) -> CheckReport:
-    order = _write(as_published(found.table, ground, plan, solution), plan.published, found.person, target, watched)
+    table = as_published(found.table, ground, plan, solution)
+    order = write_candidate(table, plan.published, found.person, target, watched.passing)
     if told := stage(report, "check"):
         told(0.5)
     rows = ground.quasi.n_rows
     trees = ground.sensitive_hierarchies
     check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows, trees, ground.population)
-    for spare in ("again.parquet", "persons.parquet"):
-        (target / spare).unlink(missing_ok=True)
     with writing_into(target):
         (target / "verdict.json").write_text(json.dumps(check.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     return check
@@ -150,28 +145,6 @@ def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution) -
     if links := tuples.names[width:]:
         table = renumbered(table, plan.published, links)  # … and are numbered by what is published of each household
     return table
-
-
-def _write(table: Table, published: tuple[str, ...], person: str | None, target: Path, watched: Watched) -> Path | None:
-    """The candidate in the order of its published values and, apart, whose row each one is."""
-    along = () if person is None else (person,)
-    batches = watched.passing(table.ordered_batches(published, along=along, origin=True))
-    if person is None:
-        write_csv(batches, published, target / "data.csv", neutralise_formulas=True)
-        return None
-    order = target / "order.parquet"
-    schema = pa.schema([pa.field("person", pa.string())])
-    with writing_into(target), pq.ParquetWriter(order, schema) as writer:
-        write_csv(_parted(batches, writer, schema), published, target / "data.csv", neutralise_formulas=True)
-    order.chmod(0o600)
-    return order
-
-
-def _parted(batches: Iterator[pa.RecordBatch], writer: pq.ParquetWriter, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The published columns of each batch; its last column, the person, goes to the private file."""
-    for batch in batches:
-        writer.write_batch(pa.record_batch([batch.column(batch.num_columns - 1).cast(pa.string())], schema=schema))
-        yield batch.select(range(batch.num_columns - 1))
 
 
 def _put_in_place(made: Path, target: Path) -> None:
