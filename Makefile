@@ -95,8 +95,10 @@ docs: pages .venvs/docs/.stamp
 
 # --- figures and locks ----------------------------------------------------------------------------
 
+# ONLY="tuples search" chooses, SMALL=1 tries, RECORD=1 keeps the ratios in bench/history.
+# Writes build/bench/report.json and report.html; fails where a ratio became more than a quarter worse.
 bench: $(TEST) .venvs/pycanon/.stamp .venvs/anjana/.stamp
-	$(BIN)/python -m bench $(ONLY)
+	$(BIN)/python -m bench $(ONLY) $(if $(SMALL),--small) $(if $(ROWS),--rows $(ROWS)) $(if $(RECORD),--record)
 
 LOCK := .venvs/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--no-header --no-emit-index-url --no-emit-find-links $(UPGRADE)

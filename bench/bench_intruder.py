@@ -1,18 +1,17 @@
 """Each attack of the intruder on 100,000, 300,000 and 1,000,000 rows, and how its cost grows.
 
 A register of made-up people with a sex, an age, a comuna, a month and a cause; the release shows ages by decade and
-masks one cell in fifty of the comuna. The outside list is as long as the release. The exponent is the slope of the
-logarithm of the seconds over that of the rows: 1 is linear. Seconds are of the processor: others may use it too.
+masks one cell in fifty of the comuna. The outside list is as long as the release. Each attack is compared with sorting
+the rows of the register once. Seconds are of the processor: others may use it too.
 """
 
 from __future__ import annotations
 
-import math
-import resource
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
+from bench.frame import Bench, Case, Figure, Job, Scale, Work
 
 from celosia.attacks import Column, Records, Scene, View, compatible
 from celosia.attacks.inference import inference
@@ -23,7 +22,10 @@ from celosia.attacks.singling_out import singling_out
 from celosia.attacks.traces import traces
 from celosia.attacks.unmasking import unmask
 
-SIZES = (100_000, 300_000, 1_000_000)
+SIZES, SMALL = (100_000, 300_000, 1_000_000), (2_000, 5_000)
+ATTACKS = (
+    "singling_out", "two_views", "inference", "unmask", "traces", "linkage", "probable_linkage", "over_time",
+)  # fmt: skip
 NAMES = ("SEXO", "EDAD", "COMUNA", "MES", "CAUSA")
 QUASI = NAMES[:4]
 SEED = 20_240_131
@@ -88,23 +90,37 @@ def attacks(rows: int) -> dict[str, Callable[[], object]]:
     }  # fmt: skip
 
 
-def main() -> None:
-    """Seconds of each attack by size, and the exponent from the smallest to the largest."""
-    for attack in attacks(5_000).values():
-        attack()  # compile
-    seconds: dict[str, list[float]] = {}
-    for rows in SIZES:
-        for name, attack in attacks(rows).items():
-            start = time.process_time()
-            attack()
-            seconds.setdefault(name, []).append(time.process_time() - start)
-            print(f"{name:18s} {rows:>9,d} rows {seconds[name][-1]:8.2f} s", flush=True)
-    print(f"{'attack':18s} {'exponent':>8s}")
-    for name, taken in seconds.items():
-        exponent = math.log(taken[-1] / taken[0]) / math.log(SIZES[-1] / SIZES[0])
-        print(f"{name:18s} {exponent:8.2f}")
-    print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+def attacked(folder: Path, name: str, rows: int) -> Work:
+    """One attack, compiled on a few rows before."""
+    attacks(5_000)[name]()
+    attack = attacks(rows)[name]
+
+    def work() -> None:
+        attack()
+
+    return work
 
 
-if __name__ == "__main__":
-    main()
+def sorted_once(folder: Path, rows: int) -> Work:
+    """The order of the register's rows."""
+    columns = tuple(register(rows).codes.T.copy())
+
+    def work() -> None:
+        np.lexsort(columns)
+
+    return work
+
+
+def cases(scale: Scale) -> Iterator[Case]:
+    """Every attack at each size."""
+    for rows in scale.rows(SIZES, SMALL):
+        attacking = [Job(name, attacked, {"name": name, "rows": rows}, clock="processor") for name in ATTACKS]
+        sorting = Job("sort", sorted_once, {"rows": rows}, "sorting the rows once", clock="processor", best_of=3)
+        yield Case(
+            f"{rows:,} rows",
+            jobs=(sorting, *attacking),
+            figures=tuple(Figure(name, (name,), ("sort",), series=name, rows=rows) for name in ATTACKS),
+        )
+
+
+BENCH = Bench("intruder", "The attacks of the intruder", cases)

@@ -1,27 +1,22 @@
 """`measure` with all its figures against pycanon's nine measures, on seeded tables of eight quasi-identifiers.
 
-Our time runs from text columns in Arrow to the report: coding, both tuple tables and every figure.
-pycanon's runs from a frame already in memory. It works class by class, so a budget of seconds ends it.
+Our time runs from text columns in Arrow to the report: coding, both tuple tables and every figure. pycanon's runs from
+a frame already in memory. It works class by class, so a budget of seconds ends it. On tables with many classes, which
+it cannot finish, we are compared with one plain group-by of the same columns in Arrow.
 """
 
 from __future__ import annotations
 
 import csv
-import resource
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from bench.peers import PeerUnavailable
-from bench.pycanon_peer import peer_figures
+from bench.frame import Bench, Case, Figure, Job, Outcome, Scale, Skip, Work
 from numpy.typing import NDArray
 
-from celosia.model.measures import MeasureReport
 from celosia.risk import measure
 from celosia.tuples import Tuples, group_codes
 
@@ -31,8 +26,9 @@ FINE = (2, 18, 16, 60, 5, 4, 12, 6, 200)  # number of values of each variable, t
 COARSE = (2, 4, 3, 3, 2, 2, 2, 2, 8)  # few classes: what a frame of pycanon can be
 OUR_ROWS, PEER_ROWS = (100_000, 1_000_000), (10_000, 30_162, 100_000)
 PEER_BUDGET = 180  # seconds pycanon may take for one table
-GOAL = 20
+GOAL = 1 / 20
 SEED = 20_240_131
+Coded = tuple[tuple[str, ...], NDArray[np.int32]]
 
 
 def columns(rows: int, sizes: Sequence[int], seed: int = SEED) -> pa.Table:
@@ -46,7 +42,7 @@ def columns(rows: int, sizes: Sequence[int], seed: int = SEED) -> pa.Table:
     return pa.table(drawn)
 
 
-def coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+def coded(column: pa.ChunkedArray) -> Coded:
     """Vocabulary in code-point order and the codes of a text column."""
     encoded = column.combine_chunks().dictionary_encode()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
@@ -56,7 +52,7 @@ def coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     return vocabulary, rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
-def tuple_table(names: Sequence[str], parts: Sequence[tuple[tuple[str, ...], NDArray[np.int32]]]) -> Tuples:
+def tuple_table(names: Sequence[str], parts: Sequence[Coded]) -> Tuples:
     """The compressed table of coded columns."""
     codes = np.stack([part for _, part in parts], axis=1)
     vocabularies = tuple(vocabulary for vocabulary, _ in parts)
@@ -64,62 +60,89 @@ def tuple_table(names: Sequence[str], parts: Sequence[tuple[tuple[str, ...], NDA
     return Tuples(tuple(names), vocabularies, codes[first], np.bincount(label).astype(np.int64))
 
 
-def our_run(table: pa.Table) -> tuple[MeasureReport, float, float]:
-    """The report, the seconds from text to report, and those of the measures alone."""
-    start = time.perf_counter()
+def both_tables(table: pa.Table) -> tuple[Tuples, Tuples]:
+    """The quasi-identifiers, and they with the sensitive variable."""
     parts = [coded(table[name]) for name in (*NAMES, SENSITIVE)]
-    quasi = tuple_table(NAMES, parts[:-1])
-    joined = tuple_table((*NAMES, SENSITIVE), parts)
-    grouped = time.perf_counter()
-    result = measure(quasi, {SENSITIVE: joined})
-    end = time.perf_counter()
-    return result, end - start, end - grouped
+    return tuple_table(NAMES, parts[:-1]), tuple_table((*NAMES, SENSITIVE), parts)
 
 
-def peer_run(table: pa.Table, budget: float) -> float | None:
-    """Seconds of pycanon's nine measures on the same rows, or None past the budget."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "frame.csv"
-        with path.open("w", encoding="utf-8", newline="") as out:
-            writer = csv.writer(out)
-            writer.writerow(table.column_names)
-            writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        found = peer_figures(path, NAMES, SENSITIVE, timeout=budget)
-    return None if found is None else float(found["seconds"])
+def from_text(folder: Path, rows: int, sizes: Sequence[int]) -> Work:
+    """From text columns to the report; the first use of the libraries is not counted."""
+    table = columns(rows, sizes)
+    _warm()
+
+    def work() -> dict[str, int]:
+        quasi, joined = both_tables(table)
+        return {"classes": measure(quasi, {SENSITIVE: joined}).classes}
+
+    return work
 
 
-def run(report: Callable[[str], None], peer_budget: float = PEER_BUDGET) -> None:
-    """Print our times, then the ratio to pycanon on the tables it can finish."""
-    our_run(columns(1_000, COARSE))  # first use of the libraries is not what we measure
-    for rows in OUR_ROWS:
-        result, whole, alone = our_run(columns(rows, FINE))
-        report(
-            f"measure {rows:>9,} rows, 8 quasi-identifiers: {whole:6.2f} s from text, {alone:.2f} s the measures; "
-            f"{result.classes:,} classes, peak {_peak_megabytes():,} MB"
+def measures_alone(folder: Path, rows: int, sizes: Sequence[int]) -> Work:
+    """From both tuple tables to the report."""
+    quasi, joined = both_tables(columns(rows, sizes))
+    _warm()
+    return lambda: {"classes": measure(quasi, {SENSITIVE: joined}).classes}
+
+
+def plain_groups(folder: Path, rows: int, sizes: Sequence[int]) -> Work:
+    """How often each combination of all columns occurs, by Arrow."""
+    table = columns(rows, sizes)
+    table[:100].group_by(table.column_names).aggregate([([], "count_all")])  # first use is not counted
+    return lambda: {"groups": table.group_by(table.column_names).aggregate([([], "count_all")]).num_rows}
+
+
+def pycanon(folder: Path, rows: int, budget: float) -> Work:
+    """The nine measures of pycanon on the same rows, by its own clock."""
+    from bench.peers import PeerUnavailable
+    from bench.pycanon_peer import peer_figures
+
+    path, table = folder / "frame.csv", columns(rows, COARSE)
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def work() -> Outcome:
+        try:
+            found = peer_figures(path, NAMES, SENSITIVE, timeout=budget)
+        except PeerUnavailable as missing:
+            raise Skip(str(missing)) from None
+        return Outcome(seconds=budget, at_least=True) if found is None else Outcome(seconds=float(found["seconds"]))
+
+    return work
+
+
+def _warm() -> None:
+    quasi, joined = both_tables(columns(1_000, COARSE))
+    measure(quasi, {SENSITIVE: joined})
+
+
+def cases(scale: Scale) -> Iterator[Case]:
+    """Many classes at large sizes; few classes at sizes that pycanon can finish."""
+    for rows in scale.rows(OUR_ROWS, (5_000,)):
+        asked = {"rows": rows, "sizes": FINE}
+        yield Case(
+            f"{rows:,} rows, 8 quasi-identifiers, many classes",
+            jobs=(
+                Job("groups", plain_groups, asked, "one group-by in Arrow"),
+                Job("measure", from_text, asked),
+                Job("measures", measures_alone, asked),
+            ),
+            figures=(
+                Figure("from text to the report", ("measure",), ("groups",)),
+                Figure("the measures alone", ("measures",), ("groups",)),
+            ),
         )
-    for rows in PEER_ROWS:
-        report(_compared(rows, peer_budget))
+    for rows in scale.rows(PEER_ROWS, (1_000,)):
+        yield Case(
+            f"{rows:,} rows, few classes",
+            jobs=(
+                Job("measure", from_text, {"rows": rows, "sizes": COARSE}, best_of=3),
+                Job("pycanon", pycanon, {"rows": rows, "budget": PEER_BUDGET}, "pycanon's nine measures"),
+            ),
+            figures=(Figure("from text to the report", ("measure",), ("pycanon",), GOAL),),
+        )
 
 
-def _compared(rows: int, budget: float) -> str:
-    table = columns(rows, COARSE)
-    result, ours, _ = our_run(table)
-    what = f"pycanon {rows:>9,} rows, {result.classes:,} classes"
-    try:
-        theirs = peer_run(table, budget)
-    except PeerUnavailable as missing:
-        return f"{what}: not compared, {missing}"
-    if theirs is None:
-        least = budget / ours
-        return f"{what}: over {budget:g} s, celosia {ours:.3f} s: more than {least:,.0f}×"
-    ratio = theirs / ours
-    verdict = "reached" if ratio >= GOAL else "MISSED"
-    return f"{what}: {theirs:.1f} s, celosia {ours:.3f} s: {ratio:,.0f}× (goal {GOAL}×: {verdict})"
-
-
-def _peak_megabytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-if __name__ == "__main__":
-    run(lambda line: print(line, file=sys.stdout, flush=True))
+BENCH = Bench("measure", "Every measure of a table", cases)

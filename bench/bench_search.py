@@ -1,22 +1,24 @@
 """How long optimal searches take, against one scan of every node by the same kernel.
 
-    python bench/bench_search.py [rows in millions]
-
-Makes its own data from a fixed seed; uses the Adult table too where ../shared exists. Prints, per search, processor
-seconds warm, the ratio to a scan of all nodes (measured on up to 400 nodes spread over the lattice and scaled),
-nodes checked, and the peak memory of the process during the search.
+Makes its own data from a fixed seed; uses the Adult table too where ../shared exists. Processor seconds, kernels warm,
+the least of three; the scan is measured on up to 400 nodes spread over the lattice and scaled. Then what a person
+waits for `celosia plan` in a fresh process, against a Python that does nothing.
 """
 
 from __future__ import annotations
 
-import resource
+import os
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from bench.frame import Bench, Case, Figure, Job, Outcome, Scale, Work
 
 from celosia import kernels
 from celosia.evaluation import Objective
@@ -80,6 +82,7 @@ DISCHARGES = {
     "stay": (60, (2, 8, 32)),
 }
 
+SHAPES = {"survey": SURVEY, "discharges": DISCHARGES}
 POWER = {"sex": 1.0, "month": 1.0, "age": 1.2, "country": 12.0, "stay": 6.0}  # how unevenly values occur
 
 
@@ -94,11 +97,14 @@ def made(shape: dict[str, tuple[int, tuple[int, ...]]], rows: int, diagnoses: in
     return columns, sizes
 
 
-def made_problem(shape: dict, rows: int, limit: str, criteria: list[dict], diagnoses: int = 0) -> SearchProblem:
+def made_problem(
+    shape: str, rows: int, limit: str, criteria: list[dict[str, Any]], diagnoses: int = 0
+) -> SearchProblem:
     """A search over a made table."""
-    columns, sizes = made(shape, rows, diagnoses)
-    quasi = tuples_of({name: columns[name] for name in shape}, sizes)
-    hierarchies = {name: halving(name, size, factors) for name, (size, factors) in shape.items()}
+    variables = SHAPES[shape]
+    columns, sizes = made(variables, rows, diagnoses)
+    quasi = tuples_of({name: columns[name] for name in variables}, sizes)
+    hierarchies = {name: halving(name, size, factors) for name, (size, factors) in variables.items()}
     sensitive = {"diagnosis": tuples_of(columns, sizes)} if diagnoses else {}
     rules = tuple(criterion_from(data) for data in criteria)
     return SearchProblem(quasi, hierarchies, rules, Fraction(limit), Objective(), sensitive)
@@ -113,97 +119,127 @@ def adult_problem(sensitive: bool, limit: str, models: list[str]) -> SearchProbl
     return arx_adult.problem_of(ADULT, quasi | {"models": models, "suppression_limit": limit, "metric": "loss"})
 
 
-def problems(millions: float) -> Iterator[tuple[str, SearchProblem]]:
-    """The searches of the bench."""
-    if ADULT.is_dir():
-        for limit in ("0", "0.05", "1"):
-            yield f"Adult 9, k=5, {limit}", adult_problem(False, limit, ["k:5"])
-        for model in ("distinct-l:occupation:2", "t-equal:occupation:0.2", "t-hier:occupation:0.2:"):
-            for limit in ("0.05", "1"):
-                yield f"Adult 8, k=5, {model}, {limit}", adult_problem(True, limit, ["k:5", model])
-    five, two = [{"criterion": "k", "k": 5}], [{"criterion": "k", "k": 2}]
-    for limit in ("0", "0.05"):
-        yield f"survey 20,000 × 10, k=5, {limit}", made_problem(SURVEY, 20_000, limit, five)
-    rows = int(millions * 1_000_000)
-    yield f"discharges {rows:,} × 7, k=2, 0.05", made_problem(DISCHARGES, rows, "0.05", two)
-    diverse = [*two, {"criterion": "distinct_l", "variable": "diagnosis", "l": 2}]
-    yield f"discharges {rows:,} × 7, k=l=2, 1", made_problem(DISCHARGES, rows, "1", diverse, 1500)
-    yield f"discharges {5 * rows:,} × 7, k=5, 0.05", made_problem(DISCHARGES, 5 * rows, "0.05", five)
+def searched(folder: Path, make: str, asked: dict[str, Any]) -> Work:
+    """The optimal search of a problem."""
+    problem = _problem(make, asked)
+    kernels.warm_up()
 
-
-def seconds(problem: SearchProblem, times: int = 3) -> tuple[float, SearchResult]:
-    """Least processor seconds of a few runs, and the answer."""
-    taken = []
-    for _ in range(times):
-        start = time.process_time()
+    def work() -> dict[str, int]:
         answer = search(problem)
-        taken.append(time.process_time() - start)
-    assert isinstance(answer, SearchResult)
-    return min(taken), answer
+        assert isinstance(answer, SearchResult)
+        return {"checked": answer.nodes_checked, "nodes": answer.nodes, "tuples": len(problem.quasi.rows)}
+
+    return work
 
 
-def scan_seconds(problem: SearchProblem) -> float:
-    """Processor seconds of evaluating every node with the same kernel, scaled from a spread of nodes."""
+def scanned(folder: Path, make: str, asked: dict[str, Any]) -> Work:
+    """Evaluating every node with the same kernel, scaled from a spread of nodes."""
     from celosia.solver._evaluate import Evaluator
 
+    problem = _problem(make, asked)
+    kernels.warm_up()
     depths = [high - low + 1 for low, high in zip(problem.lowest, problem.highest, strict=True)]
     chosen = np.linspace(0, problem.nodes - 1, min(SCANNED, problem.nodes)).astype(np.int64)
-    evaluator = Evaluator(problem, problem.quasi.n_rows)
-    start = time.process_time()
-    for levels in zip(*np.unravel_index(chosen, depths), strict=True):
-        evaluator.check(tuple(int(level) for level in levels))
-    return (time.process_time() - start) * problem.nodes / len(chosen)
+
+    def work() -> Outcome:
+        evaluator = Evaluator(problem, problem.quasi.n_rows)
+        start = time.process_time()
+        for levels in zip(*np.unravel_index(chosen, depths), strict=True):
+            evaluator.check(tuple(int(level) for level in levels))
+        return Outcome({"scanned": len(chosen)}, (time.process_time() - start) * problem.nodes / len(chosen))
+
+    return work
 
 
-def peak_megabytes(problem: SearchProblem) -> float:
-    """Peak memory of the process during one search, the tuples included (since its start where Linux is absent)."""
-    reset, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
-    if not reset.exists():
-        search(problem)
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    reset.write_text("5")
-    search(problem)
-    return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
+def planned_project(folder: Path, rows: int) -> Work:
+    """A project ready to be planned."""
+    from celosia.pipeline import init, state_purpose, write_discharges
+
+    def work() -> None:
+        raw = write_discharges(folder / "e.csv", rows, 1)
+        init(str(raw), folder / "p", ("minsal",))
+        state_purpose(folder / "p", ["SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION", "DIAG1"], "banco")
+
+    return work
 
 
-def bench_search(millions: float = 1.0) -> None:
-    """Print one line per search."""
-    kernels.warm_up()
-    print(f"{'search':48s} {'seconds':>8s} {'of a scan':>10s} {'checked':>8s} {'nodes':>8s} {'MB':>6s}")
-    for name, problem in problems(millions):
-        taken, answer = seconds(problem)
-        share = taken / scan_seconds(problem)
-        memory = peak_megabytes(problem)
-        figures = f"{taken:8.3f} {share:10.4f} {answer.nodes_checked:8,d} {answer.nodes:8,d} {memory:6,.0f}"
-        print(f"{name:48s} {figures}", flush=True)
+def plan_command(folder: Path, kept: bool) -> Work:
+    """`celosia plan` in a fresh process, its kernels kept from before or never compiled."""
+    code = "import sys; from celosia.cli import main; sys.exit(main(['plan', sys.argv[1], '--json']))"
+    fresh = {} if kept else {"NUMBA_CACHE_DIR": tempfile.mkdtemp(dir=folder)}
+    return _command([sys.executable, "-c", code, str(folder / "p")], {**os.environ, **fresh})
 
 
-def bench_cold(rows: int = 30_000) -> None:
-    """Print what a person waits for `celosia plan` in a fresh process: kernels kept, and never compiled before."""
-    import os
-    import subprocess
-    import tempfile
+def nothing(folder: Path) -> Work:
+    """A Python that starts and ends."""
+    return _command([sys.executable, "-c", "pass"], dict(os.environ))
 
-    walk = (
-        "import sys; from pathlib import Path; from celosia.pipeline import init, make_plan, state_purpose,"
-        "write_discharges\n"
-        "home = Path(sys.argv[1]); raw = write_discharges(home / 'e.csv', int(sys.argv[2]), 1)\n"
-        "init(str(raw), home / 'p', ('minsal',))\n"
-        "state_purpose(home / 'p', ['SEXO', 'EDAD_AÑOS', 'COMUNA', 'PREVISION', 'DIAG1'], 'banco')\n"
-    )
-    plan = "import sys; from celosia.cli import main; sys.exit(main(['plan', sys.argv[1], '--json']))"
-    with tempfile.TemporaryDirectory() as home:
-        subprocess.run([sys.executable, "-c", walk, home, str(rows)], check=True, stdout=subprocess.DEVNULL)
-        for label, cache in (("kernels kept", None), ("kernels compiled anew", tempfile.mkdtemp(dir=home))):
-            settings = dict(os.environ) if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
-            start = time.perf_counter()
-            command = [sys.executable, "-c", plan, str(Path(home) / "p")]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=settings)
-            print(
-                f"celosia plan, {rows:,} rows, fresh process, {label}: {time.perf_counter() - start:.1f} s", flush=True
+
+def _command(command: Sequence[str], settings: dict[str, str]) -> Work:
+    def work() -> None:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=settings)
+
+    return work
+
+
+def _problem(make: str, asked: dict[str, Any]) -> SearchProblem:
+    makers: dict[str, Callable[..., SearchProblem]] = {"adult": adult_problem, "made": made_problem}
+    return makers[make](**asked)
+
+
+def problems(rows: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The searches of the bench: name, who makes the problem, and from what."""
+    if ADULT.is_dir():
+        for limit in ("0", "0.05", "1"):
+            yield f"Adult 9, k=5, {limit}", "adult", {"sensitive": False, "limit": limit, "models": ["k:5"]}
+        for model in ("distinct-l:occupation:2", "t-equal:occupation:0.2", "t-hier:occupation:0.2:"):
+            for limit in ("0.05", "1"):
+                asked = {"sensitive": True, "limit": limit, "models": ["k:5", model]}
+                yield f"Adult 8, k=5, {model}, {limit}", "adult", asked
+    five, two = [{"criterion": "k", "k": 5}], [{"criterion": "k", "k": 2}]
+    for limit in ("0", "0.05"):
+        few = rows // 50
+        yield f"survey {few:,} × 10, k=5, {limit}", "made", _made("survey", few, limit, five)
+    yield f"discharges {rows:,} × 7, k=2, 0.05", "made", _made("discharges", rows, "0.05", two)
+    diverse = [*two, {"criterion": "distinct_l", "variable": "diagnosis", "l": 2}]
+    yield f"discharges {rows:,} × 7, k=l=2, 1", "made", _made("discharges", rows, "1", diverse) | {"diagnoses": 1500}
+    yield f"discharges {5 * rows:,} × 7, k=5, 0.05", "made", _made("discharges", 5 * rows, "0.05", five)
+
+
+def _made(shape: str, rows: int, limit: str, criteria: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"shape": shape, "rows": rows, "limit": limit, "criteria": criteria}
+
+
+def cases(scale: Scale) -> Iterator[Case]:
+    """The command in a fresh process, then every search."""
+    yield _cold(2_000 if scale.small else 30_000)
+    for rows in scale.rows((1_000_000,), (20_000,)):
+        for name, make, asked in problems(rows):
+            given = {"make": make, "asked": asked}
+            yield Case(
+                name,
+                jobs=(
+                    Job("scan", scanned, given, "a scan of all nodes", clock="processor"),
+                    Job("search", searched, given, clock="processor", best_of=3),
+                ),
+                figures=(Figure("optimal search", ("search",), ("scan",)),),
             )
 
 
-if __name__ == "__main__":
-    bench_cold()
-    bench_search(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0)
+def _cold(rows: int) -> Case:
+    return Case(
+        f"celosia plan, {rows:,} rows, fresh process",
+        prepare=Job("project", planned_project, {"rows": rows}),
+        jobs=(
+            Job("python", nothing, words="python -c pass", best_of=3),
+            Job("plan", plan_command, {"kept": True}, "the same with kernels kept"),
+            Job("anew", plan_command, {"kept": False}),
+        ),
+        figures=(
+            Figure("kernels kept", ("plan",), ("python",)),
+            Figure("kernels compiled anew", ("anew",), ("plan",)),
+        ),
+    )
+
+
+BENCH = Bench("search", "The optimal search", cases)

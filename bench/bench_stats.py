@@ -1,25 +1,21 @@
 """From ten million personal events to cells, inside DuckDB, as a ratio of the plain GROUP BY over the same labels.
 
 The plain query counts distinct persons of the inner cells alone; ours counts them and every margin besides, from the
-same PERSONAL file. Each job runs in a process of its own, so that its peak memory is its own. Goal: at most 1.5 times.
+same PERSONAL file. Goal: at most 1.5 times.
 """
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-ROWS = 10_000_000
-PERSONS = 1_000_000
+from bench.frame import Bench, Case, Figure, Job, Scale, Work
+
+ROWS, SMALL = (10_000_000,), (20_000,)
+PERSONS = 10  # events of each, on average
 GOAL = 1.5
-REPEATS = 3
+FILE = "personal.duckdb"
 REGIONS = tuple(f"{number:02}" for number in range(1, 18))
 MAKE = """
     CREATE TABLE events AS
@@ -31,12 +27,49 @@ MAKE = """
 """
 
 
-def make(path: Path, rows: int, persons: int) -> None:
+def made(folder: Path, rows: int) -> Work:
     """Invented events: when, and the region and birth date of who."""
     import duckdb
 
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(MAKE.format(rows=rows, persons=persons))
+    def work() -> None:
+        with duckdb.connect(str(folder / FILE)) as connection:
+            connection.execute(MAKE.format(rows=rows, persons=rows // PERSONS))
+
+    return work
+
+
+def plain(folder: Path) -> Work:
+    """The inner cells by one query."""
+    source, relation, labels = _opened(folder)
+    labelled = relation.select(**labels, person=relation["user_id"])
+
+    def work() -> None:
+        source.fetch(labelled.group_by(list(labels)).aggregate(persons=labelled["person"].nunique()))
+
+    return work
+
+
+def counted(folder: Path) -> Work:
+    """The inner cells and every margin."""
+    from celosia.stats._count import count
+
+    source, _, labels = _opened(folder)
+
+    def work() -> None:
+        count(source, *_asked(), labels)
+
+    return work
+
+
+def _opened(folder: Path):  # type: ignore[no-untyped-def]
+    from celosia.stats._connections import open_source
+    from celosia.stats._rules import RuleSpec, labels_of
+
+    personal, table = _asked()
+    source = open_source(FILE, folder)
+    relation = source.relation(personal)
+    spec = RuleSpec("duckdb", date(2024, 1, 31), "America/Asuncion")
+    return source, relation, {dimension.name: labels_of(dimension, spec, relation) for dimension in table.dimensions}
 
 
 def _asked():  # type: ignore[no-untyped-def]
@@ -53,62 +86,16 @@ def _asked():  # type: ignore[no-untyped-def]
     return Personal("events", "user_id", table="events"), table
 
 
-def _job(job: str, path: Path) -> float:
-    from celosia.stats._connections import open_source
-    from celosia.stats._count import count
-    from celosia.stats._rules import RuleSpec, labels_of
-
-    personal, table = _asked()
-    source = open_source(path.name, path.parent)
-    relation = source.relation(personal)
-    spec = RuleSpec("duckdb", date(2024, 1, 31), "America/Asuncion")
-    labels = {dimension.name: labels_of(dimension, spec, relation) for dimension in table.dimensions}
-    start = time.perf_counter()
-    if job == "plain":
-        labelled = relation.select(**labels, person=relation["user_id"])
-        source.fetch(labelled.group_by(list(labels)).aggregate(persons=labelled["person"].nunique()))
-    else:
-        count(source, personal, table, labels)
-    seconds = time.perf_counter() - start
-    source.close()
-    return seconds
+def cases(scale: Scale) -> Iterator[Case]:
+    """One for each number of events."""
+    for rows in scale.rows(ROWS, SMALL):
+        yield Case(
+            f"{rows:,} events of {rows // PERSONS:,} persons, month × region × age",
+            prepare=Job("data", made, {"rows": rows}),
+            jobs=(Job("plain", plain, words="plain GROUP BY of the inner cells"), Job("count", counted)),
+            figures=(Figure("cells with all margins", ("count",), ("plain",), GOAL),),
+            repeats=3,
+        )
 
 
-def _measured(job: str, path: Path) -> tuple[float, float]:
-    """Seconds (the least of some) and peak gigabytes of one job, alone in its process."""
-    command = [sys.executable, "-m", "bench.bench_stats", job, str(path)]
-    found = [
-        json.loads(subprocess.run(command, check=True, capture_output=True, cwd=Path(__file__).parents[1]).stdout)
-        for _ in range(REPEATS)
-    ]
-    return min(seconds for seconds, _ in found), max(kilobytes for _, kilobytes in found) / 1024**2
-
-
-def run(report: Callable[[str], None], rows: int = ROWS, persons: int = PERSONS) -> None:
-    """Print seconds, peak memory and the ratio to the plain query."""
-    with tempfile.TemporaryDirectory(prefix="celosia-bench-") as folder:
-        path = Path(folder) / "personal.duckdb"
-        make(path, rows, persons)
-        found = {job: _measured(job, path) for job in ("plain", "count")}
-    report(f"{rows:,} events of {persons:,} persons: month × region × age")
-    for job, (seconds, peak) in found.items():
-        report(f"  {job:8} {seconds:7.2f} s  {peak:5.2f} GB")
-    ratio = found["count"][0] / found["plain"][0]
-    report(f"  cells with all margins = {ratio:.2f}× the plain GROUP BY (goal {GOAL:g}×: {_verdict(ratio)})")
-
-
-def _verdict(ratio: float) -> str:
-    return "reached" if ratio <= GOAL else "MISSED"
-
-
-def main(arguments: list[str]) -> None:
-    """Without arguments the bench; with them one job, which prints its seconds and peak kilobytes."""
-    if not arguments:
-        run(lambda line: print(line, flush=True))
-        return
-    seconds = _job(arguments[0], Path(arguments[1]))
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+BENCH = Bench("stats", "From personal events to a table of counts", cases)

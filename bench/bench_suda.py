@@ -8,15 +8,13 @@ Times are the best of three. Goal: at least five times faster.
 
 from __future__ import annotations
 
-import resource
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 from numpy.typing import NDArray
 
 from celosia.model.special_uniques import Scoring
@@ -26,8 +24,8 @@ from celosia.tuples import Tuples, group_codes, pack_keys
 SIX = (2, 18, 16, 60, 5, 12)  # sex, age group, region, comuna, insurance, month
 FINE = (100, 95, 16, 346, 9, 12)  # nearly everybody is unique
 TWELVE = (2, 18, 16, 60, 5, 4, 12, 6, 9, 8, 7, 3)
-ROWS = 100_000
-GOAL = 5
+ROWS, SMALL = (100_000,), (2_000,)
+GOAL = 1 / 5
 SEED = 20_240_131
 Codes = NDArray[np.int32]
 
@@ -58,35 +56,59 @@ def tuple_table(codes: Codes, sizes: Sequence[int]) -> Tuples:
     return Tuples(names, vocabularies(sizes), codes[first], np.bincount(label).astype(np.int64))
 
 
-def from_text(table: pa.Table) -> NDArray[np.int64]:
+def minimal_uniques(tuples: Tuples) -> dict[str, list[int]]:
+    """Minimal uniques by size, with all scores made on the way."""
+    return {"uniques": special_uniques(tuples).by_size.sum(axis=0, dtype=np.int64).tolist()}
+
+
+def from_text(folder: Path, rows: int, sizes: Sequence[int]) -> Work:
     """Coding, tuple table, minimal uniques and scores."""
     from bench.bench_measure import coded
 
-    parts = [coded(table[name]) for name in table.column_names]
-    sizes = [len(vocabulary) for vocabulary, _ in parts]
-    return from_tuples(tuple_table(np.stack([codes for _, codes in parts], axis=1), sizes))
+    table = text_columns(rows_of_codes(rows, sizes), sizes)
+    _compile()
+
+    def work() -> dict[str, list[int]]:
+        parts = [coded(table[name]) for name in table.column_names]
+        found = [len(vocabulary) for vocabulary, _ in parts]
+        return minimal_uniques(tuple_table(np.stack([codes for _, codes in parts], axis=1), found))
+
+    return work
 
 
-def from_tuples(tuples: Tuples) -> NDArray[np.int64]:
-    """Minimal uniques by size, with all scores made on the way."""
-    return special_uniques(tuples).by_size.sum(axis=0, dtype=np.int64)
+def from_tuples(folder: Path, rows: int, sizes: Sequence[int]) -> Work:
+    """From the tuple table alone."""
+    tuples = tuple_table(rows_of_codes(rows, sizes), sizes)
+    _compile()
+    return lambda: minimal_uniques(tuples)
 
 
-def duckdb_groups(table: pa.Table) -> None:
+def duckdb_groups(folder: Path, rows: int, sizes: Sequence[int]) -> Work:
     """A group-by for each combination that counts its unique rows, with all threads."""
     import duckdb
 
-    connection = duckdb.connect()
-    connection.register("arrow", table)
-    connection.execute("CREATE TABLE t AS FROM arrow")
-    for size in range(1, table.num_columns + 1):
-        for chosen in combinations(table.column_names, size):
-            grouped = f"SELECT count(*) f, first(rowid) r FROM t GROUP BY {', '.join(chosen)}"
-            connection.execute(f"SELECT r FROM ({grouped}) WHERE f = 1").to_arrow_table()
+    table = text_columns(rows_of_codes(rows, sizes), sizes)
+
+    def work() -> None:
+        connection = duckdb.connect()
+        connection.register("arrow", table)
+        connection.execute("CREATE TABLE t AS FROM arrow")
+        for size in range(1, table.num_columns + 1):
+            for chosen in combinations(table.column_names, size):
+                grouped = f"SELECT count(*) f, first(rowid) r FROM t GROUP BY {', '.join(chosen)}"
+                connection.execute(f"SELECT r FROM ({grouped}) WHERE f = 1").to_arrow_table()
+
+    return work
 
 
-def numpy_groups(codes: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
+def numpy_groups(folder: Path, rows: int, sizes: Sequence[int]) -> Work:
     """`np.unique` of the packed codes for each combination, remembering which rows were unique in it."""
+    codes = rows_of_codes(rows, sizes)
+    return lambda: {"uniques": uniques_by_numpy(codes, sizes).tolist()}
+
+
+def uniques_by_numpy(codes: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Minimal uniques by size, with scores and contributions."""
     variables, weights = len(sizes), set_weights(len(sizes), Scoring.ORIGINAL)
     unique: dict[tuple[int, ...], NDArray[np.bool_]] = {}
     by_size = np.zeros((len(codes), variables), np.int32)
@@ -106,49 +128,42 @@ def numpy_groups(codes: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
     return by_size.sum(axis=0, dtype=np.int64)
 
 
-def best_of_three(work: Callable[..., Any], *given: Any) -> tuple[float, Any]:
-    """The shortest of three runs, and what it gave."""
-    seconds, found = [], None
-    for _ in range(3):
-        start = time.perf_counter()
-        found = work(*given)
-        seconds.append(time.perf_counter() - start)
-    return min(seconds), found
+def _compile() -> None:
+    minimal_uniques(tuple_table(rows_of_codes(1_000, SIX), SIX))
 
 
-def run(report: Callable[[str], None], rows: int = ROWS) -> bool:
-    """Print times, peaks and ratios; whether all counts agreed."""
-    from_tuples(tuple_table(rows_of_codes(1_000, SIX), SIX))  # compiling is not what we measure
-    agreed = [_compared(report, rows, sizes) for sizes in (SIX, FINE)]
-    seconds, found = best_of_three(from_tuples, tuple_table(rows_of_codes(20_000, TWELVE), TWELVE))
-    report(f"SUDA2 20,000 rows × 12 variables: {seconds:.2f} s, {found.sum():,} minimal uniques, {_peak()}")
-    return all(agreed)
+def cases(scale: Scale) -> Iterator[Case]:
+    """Six variables, coarse and fine, against both; twelve against NumPy."""
+    for rows in scale.rows(ROWS, SMALL):
+        yield _six(f"{rows:,} rows × 6 variables", {"rows": rows, "sizes": SIX})
+        yield _six(f"{rows:,} rows × 6 fine variables", {"rows": rows, "sizes": FINE})
+        asked = {"rows": rows // 5, "sizes": TWELVE}
+        yield Case(
+            f"{rows // 5:,} rows × 12 variables",
+            jobs=(
+                Job("numpy", numpy_groups, asked, "np.unique of each combination"),
+                Job("tuples", from_tuples, asked, best_of=3),
+            ),
+            figures=(Figure("from the tuple table", ("tuples",), ("numpy",), GOAL),),
+            same=(Same("uniques", ("tuples", "numpy")),),
+        )
 
 
-def _compared(report: Callable[[str], None], rows: int, sizes: Sequence[int]) -> bool:
-    codes = rows_of_codes(rows, sizes)
-    table, tuples = text_columns(codes, sizes), tuple_table(codes, sizes)
-    whole, found = best_of_three(from_text, table)
-    alone, again = best_of_three(from_tuples, tuples)
-    what = f"SUDA2 {rows:,} rows × {len(sizes)} variables"
-    report(f"{what}: {whole:.2f} s from text, {alone:.2f} s from tuples, {found.sum():,} minimal uniques, {_peak()}")
-    theirs, _ = best_of_three(duckdb_groups, table)
-    report(f"  duckdb {theirs:6.2f} s: {theirs / whole:.1f}× ours from text (goal {GOAL}×: {_verdict(theirs / whole)})")
-    theirs, told = best_of_three(numpy_groups, codes, sizes)
-    same = bool((told == found).all() and (again == found).all())
-    ratio = theirs / alone
-    report(f"  numpy  {theirs:6.2f} s: {ratio:.1f}× ours from tuples (goal {GOAL}×: {_verdict(ratio)})")
-    report(f"  {'the same counts' if same else 'OTHER COUNTS'}")
-    return same
+def _six(name: str, asked: dict[str, object]) -> Case:
+    return Case(
+        name,
+        jobs=(
+            Job("duckdb", duckdb_groups, asked, "DuckDB's group-by of each combination", best_of=3),
+            Job("text", from_text, asked, best_of=3),
+            Job("numpy", numpy_groups, asked, "np.unique of each combination", best_of=3),
+            Job("tuples", from_tuples, asked, best_of=3),
+        ),
+        figures=(
+            Figure("from text", ("text",), ("duckdb",), GOAL),
+            Figure("from the tuple table", ("tuples",), ("numpy",), GOAL),
+        ),
+        same=(Same("uniques", ("text", "tuples", "numpy")),),
+    )
 
 
-def _verdict(ratio: float) -> str:
-    return "reached" if ratio >= GOAL else "MISSED"
-
-
-def _peak() -> str:
-    return f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024:,} MB"
-
-
-if __name__ == "__main__":
-    sys.exit(0 if run(lambda line: print(line, file=sys.stdout, flush=True)) else 1)
+BENCH = Bench("suda", "Special uniques", cases)

@@ -2,26 +2,28 @@
 
 The table has 60 × 40 × 20 categories with all margins and counts that vary with each category; two of them, with
 about a tenth and a quarter of the cells below k = 5, with and without guarding against who is alone in a cell. Four
-variables beside them show how the work grows. The naive way, in the same run and on a smaller table: one dense
-elimination with NumPy, which only says what is recoverable, against the whole protection of the same table.
+variables beside them show how the work grows; each is compared with one audit of the same table before protection. The
+naive way, in the same run and on a smaller table: one dense elimination with NumPy, which only says what is
+recoverable, against our audit and the whole protection of the same table.
 """
 
 from __future__ import annotations
 
-import resource
-import sys
-import time
-from collections.abc import Callable
-from itertools import product
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
+from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 from numpy.typing import NDArray
 
 from celosia.tables import Flags, Grid, complete, recoverable
 
 K = 5
 SEED = 20_240_131
-LARGE, SMALL, FOUR = (60, 40, 20), (24, 18, 12), (30, 20, 10, 6)
+LARGE, MIDDLE, FOUR = (60, 40, 20), (24, 18, 12), (30, 20, 10, 6)
+TINY = (6, 5, 4)
+TABLES = ((LARGE, 90.0), (LARGE, 24.0), (FOUR, 20.0))  # shape and mean count
 Counts = NDArray[np.int64]
 
 
@@ -74,49 +76,90 @@ def naive(grid: Grid, hidden: Flags, prime: int = 2**31 - 1) -> Flags:
     return known
 
 
-def timed(work: Callable[[], Flags]) -> tuple[Flags, float]:
-    """A result and its seconds."""
-    start = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - start
+def audit(folder: Path, shape: tuple[int, ...], mean: float) -> Work:
+    """What is recoverable when only the small cells are hidden."""
+    grid, primary = _table(shape, mean)
+
+    def work() -> Callable[[], dict[str, object]]:
+        known = recoverable(grid, primary)
+        return lambda: {"recoverable": int((known & primary).sum()), "cells": _digest(known)}
+
+    return work
 
 
-def run(report: Callable[[str], None]) -> None:
-    """Print the time of each protection, what it hides, and the ratio to the naive way."""
-    _protected((6, 5, 4), 8.0, True)  # compiles
-    for (shape, mean), guarded in product(((LARGE, 90.0), (LARGE, 24.0), (FOUR, 20.0)), (False, True)):
-        report(_protected(shape, mean, guarded))
-    grid = with_margins(counts_of(SMALL, 22.0))
-    primary = (grid.values > 0) & (grid.values < K)
-    known, theirs = timed(lambda: naive(grid, primary))
-    found, ours = timed(lambda: recoverable(grid, primary))
-    hidden, whole = timed(lambda: complete(grid, primary))
-    agreed = "the same cells" if (known == found).all() else "DIFFERENT CELLS"
-    report(f"{_name(SMALL)}: recoverable {ours:.3f} s; naive {theirs:.2f} s, {agreed}: {theirs / ours:.0f}×")
-    report(f"{_name(SMALL)}: protected {whole:.3f} s, {(hidden & ~primary).sum():,} more hidden")
+def dense_audit(folder: Path, shape: tuple[int, ...], mean: float) -> Work:
+    """The same the naive way."""
+    grid, primary = _table(shape, mean)
+
+    def work() -> Callable[[], dict[str, object]]:
+        known = naive(grid, primary)
+        return lambda: {"cells": _digest(known)}
+
+    return work
 
 
-def _protected(shape: tuple[int, ...], mean: float, guarded: bool) -> str:
-    grid = with_margins(counts_of(shape, mean))
-    primary = (grid.values > 0) & (grid.values < K)
+def protection(folder: Path, shape: tuple[int, ...], mean: float, guarded: bool) -> Work:
+    """Hide more until nothing is recoverable; guarded, also by who is alone in a cell."""
+    grid, primary = _table(shape, mean)
     singletons = grid.values == 1 if guarded else None
-    before = int((recoverable(grid, primary) & primary).sum())
-    hidden, seconds = timed(lambda: complete(grid, primary, singletons=singletons))
-    after = int((recoverable(grid, hidden) & primary).sum())
-    shown, small = int((grid.values > 0).sum()), int(primary.sum())
-    what = f"{_name(shape)}, {shown:,} cells, {small / shown:.0%} below {K}{', singletons' if guarded else ''}"
-    more = int((hidden & ~primary).sum())
-    return f"{what}: {seconds:.2f} s, {more:,} more hidden, recoverable {before:,} → {after}, peak {_peak():,} MB"
+
+    def work() -> Callable[[], dict[str, object]]:
+        hidden = complete(grid, primary, singletons=singletons)
+        return lambda: {
+            "published": int((grid.values > 0).sum()),
+            "primary": int(primary.sum()),
+            "more_hidden": int((hidden & ~primary).sum()),
+            "recoverable": int((recoverable(grid, hidden) & primary).sum()),
+        }
+
+    return work
+
+
+def _table(shape: tuple[int, ...], mean: float) -> tuple[Grid, Flags]:
+    """The grid and its small cells; the loops are compiled on a tiny one."""
+    for size, average in ((TINY, 8.0), (tuple(shape), mean)):
+        grid = with_margins(counts_of(size, average))
+        primary = (grid.values > 0) & (grid.values < K)
+        if size == TINY:
+            recoverable(grid, complete(grid, primary, singletons=grid.values == 1))
+    return grid, primary
+
+
+def _digest(flags: Flags) -> str:
+    return hashlib.sha256(np.packbits(flags).tobytes()).hexdigest()[:16]
+
+
+def cases(scale: Scale) -> Iterator[Case]:
+    """Large tables against one audit of them, a smaller one against the naive way."""
+    for shape, mean in ((TINY, 8.0),) if scale.small else TABLES:
+        asked = {"shape": shape, "mean": mean}
+        yield Case(
+            f"{_name(shape)}, mean count {mean:g}",
+            jobs=(
+                Job("audit", audit, asked, "one audit of the same table"),
+                Job("protect", protection, asked | {"guarded": False}),
+                Job("guard", protection, asked | {"guarded": True}),
+            ),
+            figures=(
+                Figure("protected", ("protect",), ("audit",)),
+                Figure("protected, singletons too", ("guard",), ("audit",)),
+            ),
+        )
+    asked = {"shape": TINY if scale.small else MIDDLE, "mean": 22.0}
+    yield Case(
+        f"{_name(asked['shape'])}, against the naive way",
+        jobs=(
+            Job("naive", dense_audit, asked, "dense elimination in NumPy"),
+            Job("audit", audit, asked),
+            Job("protect", protection, asked | {"guarded": False}),
+        ),
+        figures=(Figure("audited", ("audit",), ("naive",)), Figure("protected", ("protect",), ("naive",))),
+        same=(Same("cells", ("naive", "audit")),),
+    )
 
 
 def _name(shape: tuple[int, ...]) -> str:
     return "×".join(str(size) for size in shape)
 
 
-def _peak() -> int:
-    """Megabytes, the highest so far in this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-if __name__ == "__main__":
-    run(lambda line: print(line, file=sys.stdout, flush=True))
+BENCH = Bench("tables", "Cross tables protected against recovery", cases)

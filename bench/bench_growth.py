@@ -1,0 +1,138 @@
+"""How reading, counting, searching, applying and checking grow from a hundred thousand to ten million rows.
+
+The same invented discharges at every size, each step against a plain DuckDB copy of the same CSV to Parquet. Every job
+first does the same on a small project, so that neither imports nor compiling are counted. `apply` runs from the end of
+the search to the written file, `check` from there to the verdict on what was read back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.bench_tuples import QUASI, SEED, plain_copy
+from bench.frame import Bench, Case, Figure, Job, Scale, Work
+
+ROWS, SMALL = (100_000, 316_000, 1_000_000, 3_160_000, 10_000_000), (2_000, 6_320, 20_000)
+WARM = 2_000
+PUBLISHED = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION", "MES_EGRESO", "DIAS_ESTADA", "CONDICION_EGRESO", "DIAG1")
+ASKED: dict[str, Any] = {"k": 5, "l": 2, "method": "full-domain", "limit": 0.2}
+RAW = "egresos.csv"
+SERIES = {"read": "read", "frequencies": "frequencies", "search": "search", "apply": "run:apply", "check": "run:check"}
+
+
+def projects(folder: Path, rows: int) -> Work:
+    """The file with its project, and a small one beside them."""
+    from celosia.pipeline import init, make_plan, state_purpose, write_discharges
+
+    def work() -> None:
+        for place, size in ((folder, rows), (folder / "warm", WARM)):
+            place.mkdir(exist_ok=True)
+            write_discharges(place / RAW, size, SEED)
+            init(place / RAW, place / "project")
+            state_purpose(place / "project", list(PUBLISHED), "bench")
+        make_plan(folder / "warm" / "project", **ASKED)
+
+    return work
+
+
+def copied(folder: Path) -> Work:
+    """What DuckDB alone needs to turn the file into Parquet."""
+    plain_copy(folder / "warm")()
+    return plain_copy(folder)
+
+
+def reading(folder: Path) -> Work:
+    """From the file to the working copy."""
+    from celosia.data.readers import ingest
+
+    ingest(folder / "warm" / RAW, folder / "warm" / "read.parquet")
+
+    def work() -> dict[str, int]:
+        ingest(folder / RAW, folder / "read.parquet")
+        return {"csv_bytes": (folder / RAW).stat().st_size, "copy_bytes": (folder / "read.parquet").stat().st_size}
+
+    return work
+
+
+def frequencies(folder: Path) -> Work:
+    """From the working copy to the tuple table."""
+    _counted(folder / "warm", QUASI)
+    return lambda: {"tuples": _counted(folder, QUASI)}
+
+
+def searching(folder: Path, rows: int) -> Work:
+    """From the project to its plan; what the cost depends on is counted after the clock has stopped."""
+    from celosia.pipeline import make_plan
+
+    make_plan(folder / "warm" / "project", **ASKED)
+
+    def work() -> Callable[[], dict[str, int]]:
+        plan = make_plan(folder / "project", **ASKED).plan
+        quasi = tuple(plan.policy["quasi"])
+        return lambda: {
+            "rows": rows,
+            "nodes": plan.nodes,
+            "nodes_checked": plan.nodes_checked,
+            "quasi_tuples": _counted(folder, quasi),
+            "sensitive_tuples": sum(_counted(folder, (*quasi, name)) for name in plan.policy["sensitive"]),
+        }
+
+    return work
+
+
+def running(folder: Path) -> Work:
+    """From the plan to a candidate that holds; seconds of its two parts."""
+    _run(folder / "warm")
+    return lambda: _run(folder)
+
+
+def _counted(place: Path, names: Sequence[str]) -> int:
+    """How many combinations there are."""
+    from celosia.data.engines.duckdb import DuckDBEngine
+    from celosia.data.readers import working_names
+    from celosia.data.table import Table
+
+    parquet = place / "project" / "private" / "working.parquet"
+    engine = DuckDBEngine(spill=place)
+    try:
+        return len(Table(engine, engine.parquet(parquet), working_names(parquet)).tuples(names, None).rows)
+    finally:
+        engine.close()
+
+
+def _run(place: Path) -> dict[str, float]:
+    from celosia.pipeline import run_plan
+
+    last: dict[str, float] = {}
+    first: dict[str, float] = {}
+
+    def report(stage: str, share: float) -> None:
+        now = time.perf_counter()
+        first.setdefault(stage, now)
+        last[stage] = now
+
+    run_plan(place / "project", report=report)
+    return {"apply": first["check"] - last["search"], "check": time.perf_counter() - first["check"]}
+
+
+def cases(scale: Scale) -> Iterator[Case]:
+    """One for each number of rows."""
+    for rows in scale.rows(ROWS, SMALL):
+        yield Case(
+            f"{rows:,} rows",
+            prepare=Job("projects", projects, {"rows": rows}),
+            jobs=(
+                Job("copy", copied, words="plain DuckDB copy"),
+                Job("read", reading),
+                Job("frequencies", frequencies),
+                Job("search", searching, {"rows": rows}),
+                Job("run", running),
+            ),
+            figures=tuple(Figure(name, (job,), ("copy",), series=name, rows=rows) for name, job in SERIES.items()),
+        )
+
+
+BENCH = Bench("growth", "Growth from 100,000 to 10 million rows", cases)

@@ -1,0 +1,61 @@
+"""The cost model: a cost that follows its terms is found again, and its error grows with the distance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bench.cost_model import beyond, fit, sizes_of, table
+
+SIZES = (100_000, 316_000, 1_000_000, 3_160_000, 10_000_000)
+
+
+def growth(wrong: float = 1.0) -> dict[str, Any]:
+    """A report whose seconds are known; the largest is off by a factor."""
+    cases, figures = [], []
+    for rows in SIZES:
+        tuples = int(rows**0.5) * 100
+        facts = {"rows": rows, "quasi_tuples": tuples, "sensitive_tuples": 2 * tuples, "nodes": 90, "nodes_checked": 9}
+        cases.append({"case": f"{rows}", "jobs": [{"job": "copy", "facts": {}}, {"job": "search", "facts": facts}]})
+        seconds = (0.5 + 2e-6 * rows) * (wrong if rows == SIZES[-1] else 1.0)
+        names = ("read", "frequencies", "search", "apply", "check")
+        figures += [{"case": f"{rows}", "name": name, "ours": seconds} for name in names]
+    return {"benches": [{"bench": "growth", "cases": cases, "figures": figures}]}
+
+
+def test_a_cost_that_is_linear_in_rows_is_found_again() -> None:
+    sizes = sizes_of(growth())
+    found = fit("apply", sizes)
+    assert found.coefficients == pytest.approx([0.5, 2e-6, 0.0], rel=1e-3, abs=1e-9)
+    assert found.missed == pytest.approx(0.0, abs=1e-6)
+    assert found.seconds(beyond(1e9, sizes)) == pytest.approx(2000.5, rel=1e-3)
+
+
+def test_no_coefficient_is_negative_and_the_error_compounds_with_the_distance() -> None:
+    sizes = sizes_of(growth(wrong=1.25))
+    found = fit("check", sizes)
+    assert (found.coefficients >= 0).all()
+    assert found.missed == pytest.approx(1 / 1.25 - 1, rel=1e-3)
+    near, far = found.error(5e7, 1e7), found.error(1e9, 1e7)
+    assert near is not None
+    assert far is not None
+    assert abs(found.missed or 0) < near < far
+    assert found.error(1e7 * (1e7 / 3.16e6) ** 2, 1e7) == pytest.approx(1.2**2 - 1, rel=1e-3)
+
+
+def test_beyond_the_largest_size_tuples_go_on_by_their_own_power_and_nodes_stay() -> None:
+    sizes = sizes_of(growth())
+    last, far = sizes[-1][0], beyond(1e9, sizes)
+    assert far["tuples"] == pytest.approx(last["tuples"] * 10, rel=0.01)
+    assert far["nodes×tuples"] / far["tuples"] == 9
+
+
+def test_the_table_has_a_line_for_each_phase_and_asks_for_sizes_where_there_are_too_few() -> None:
+    text = table(growth())
+    assert [line.split("|")[1].strip() for line in text.splitlines()[2:7]] == [
+        "read", "frequencies", "search", "apply", "check",
+    ]  # fmt: skip
+    assert "1,000M rows" in text
+    few = growth()
+    few["benches"][0]["cases"] = few["benches"][0]["cases"][:1]
+    assert "Two sizes" in table(few)
