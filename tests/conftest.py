@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.servers import icu_url, own_database, postgres_url, spark_engine, under_ci
+from tests.servers import icu_url, own_database, postgres_url, spark_cluster, spark_engine, under_ci
 
 # Fixtures that every folder of tests shares.
-__all__ = ["icu_url", "own_database", "postgres_url", "spark_engine", "under_ci"]
+__all__ = ["icu_url", "own_database", "postgres_url", "spark_cluster", "spark_engine", "under_ci"]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.spark_cluster import Cluster, started_cluster
 
 if TYPE_CHECKING:
     from celosia.data.engines import Engine
@@ -83,15 +84,27 @@ def icu_url() -> Iterator[str]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def spark_engine() -> Iterator[Engine]:
-    """The one Spark session of the test session."""
+def _need_java() -> None:
     pytest.importorskip("pyspark")
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         skip_loudly("needs Java (apt install openjdk-17-jre-headless) for Spark")
+
+
+@pytest.fixture(scope="session")
+def spark_cluster() -> Iterator[Cluster]:
+    """A master and two workers on loopback, each a process of its own."""
+    _need_java()
+    with started_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def spark_engine() -> Iterator[Engine]:
+    """The one Spark session of the test session."""
+    _need_java()
     from celosia.data.engines.spark import SparkEngine
 
-    engine = SparkEngine("local[2]", memory="1g")
+    engine = SparkEngine("local[2]", memory=2**30)
     # Compiling a query costs seconds and these tables have ten rows: interpret instead.
     engine.session.conf.set("spark.sql.codegen.wholeStage", "false")
     engine.session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")

@@ -35,7 +35,7 @@ class Overheard:
 
     def __init__(self, engine: Engine):
         self._engine = engine
-        self.name = engine.name
+        self.name, self.memory, self.reads_files = engine.name, engine.memory, engine.reads_files
         self.asked: list[Expression] = []
 
     def fetch(self, expression: Expression) -> pa.Table:
@@ -49,8 +49,26 @@ class Overheard:
     def parquet(self, path: Path) -> Expression:
         return self._engine.parquet(path)
 
+    def numbered_parquet(self, path: Path, column: str) -> Expression:
+        return self._engine.numbered_parquet(path, column)
+
+    def digest(self, text: Expression) -> Expression:
+        return self._engine.digest(text)
+
+    def digest_sums(self, lines: Expression) -> tuple[int, ...]:
+        self.asked.append(lines)
+        return self._engine.digest_sums(lines)
+
     def upload(self, table: pa.Table) -> Expression:
         return self._engine.upload(table)
+
+    def keep(self, expression: Expression, folder: Path) -> Expression:
+        self.asked.append(expression)
+        return self._engine.keep(expression, folder)
+
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+        self.asked.append(expression)
+        return self._engine.ranked(expression, order, folder)
 
     def forget(self, uploaded: Expression) -> None:
         self._engine.forget(uploaded)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +17,8 @@ from hypothesis import HealthCheck, example, given, settings
 from tests.engines.plain_rows import FIXED, Plain, plain_tables, same_rows, streamed
 
 from celosia.data.engines import Engine
-from celosia.data.table import Table
-from celosia.errors import EngineFault
+from celosia.data.table import ORIGIN, Table
+from celosia.errors import EngineFault, TooManyTuples
 from celosia.tuples import Tuples, person_counts, project
 
 BUDGET = {"DuckDB": 15, "PostgreSQL": 10, "Spark": 1}
@@ -125,6 +128,23 @@ def mapped_values_are_replaced_and_others_stay(table: Table, plain: Plain) -> No
     assert same_rows(streamed(table.map_values(name, mapping).batches()), expected)
 
 
+def replaced_values_are_counted_and_joined_again(table: Table, plain: Plain) -> None:
+    if len(plain.names) < 2:
+        return
+    first, second, key = plain.names[0], plain.names[1], plain.names[-1]
+    maps = [{value: min(set(plain.column(name))) for value in set(plain.column(name))} for name in (first, second)]
+    changed = table.map_values(first, maps[0]).map_values(second, maps[1])
+    found = changed.tuples((first, second), key)
+    assert found.rows.tolist() == ([len(plain.rows)] if plain.rows else [])
+    persons = 1 if second == key else len(set(plain.column(key)))
+    assert person_counts(found).tolist() == ([persons] if plain.rows else [])
+    if plain.rows:
+        pairs = sorted({(row[0], row[-1]) for row in plain.rows})
+        given = {first: pa.array([one for one, _ in pairs]), key: pa.array([other for _, other in pairs])}
+        joined = table.with_values(given, {first: pa.array(["x"] * len(pairs))}, {name: name for name in plain.names})
+        assert joined.map_values(first, {"x": "y"}).tuples((first,)).vocabularies == (("y",),)
+
+
 def rows_are_ordered_by_code_point(table: Table, plain: Plain) -> None:
     assert streamed(table.ordered_batches(batch_rows=4)) == sorted(plain.rows)
     fewer = plain.names[::-1][:2]
@@ -159,6 +179,33 @@ def columns_that_come_along_stand_last_and_do_not_order(table: Table, plain: Pla
     assert sorted(found) == sorted((row[0], row[-1]) for row in plain.rows)
 
 
+def what_comes_along_veiled_is_equal_where_the_values_are(table: Table, plain: Plain) -> None:
+    first, other = plain.names[0], plain.names[-1]
+    found = streamed(table.ordered_batches([first], along=[other], veil="secreto ñ"))
+    veiled = [(row[0], hashlib.sha256(("secreto ñ" + row[-1]).encode()).hexdigest()) for row in plain.rows]
+    assert sorted(found) == sorted(veiled)
+
+
+def repeated_values_are_counted_by_how_often(table: Table, plain: Plain) -> None:
+    name = plain.names[-1]
+    assert table.multiplicities(name) == dict(Counter(Counter(plain.column(name)).values()))
+
+
+def a_fingerprint_stands_for_names_and_rows_in_any_order(table: Table, plain: Plain) -> None:
+    assert table.fingerprint() == plain_fingerprint(plain)
+    assert table.fingerprint() == plain_fingerprint(Plain(plain.names, plain.rows[::-1]))
+
+
+def plain_fingerprint(plain: Plain) -> str:
+    sums = [0] * 8
+    for row in plain.rows:
+        line = ",".join(cell.replace("\\", "\\\\").replace(",", "\\,") for cell in row)
+        for place, piece in enumerate(struct.unpack(">8I", hashlib.sha256(line.encode()).digest())):
+            sums[place] += piece
+    told = json.dumps([list(plain.names), len(plain.rows), sums], separators=(",", ":"))
+    return "rows-sha256:" + hashlib.sha256(told.encode()).hexdigest()
+
+
 def numbers_are_read_and_the_rest_is_counted(table: Table, plain: Plain) -> None:
     column = plain.column(plain.names[0])
     found = table.numbers(plain.names[0], unknown=["99999"])
@@ -186,11 +233,15 @@ LAWS: tuple[Law, ...] = (
     incidence_is_numbered_in_the_order_of_the_key,
     projecting_equals_counting_again,
     mapped_values_are_replaced_and_others_stay,
+    replaced_values_are_counted_and_joined_again,
     rows_are_ordered_by_code_point,
     recoded_rows_come_in_the_order_of_what_is_published,
     masked_and_dropped_tuples_take_other_columns_and_rows_along,
     columns_that_come_along_stand_last_and_do_not_order,
     numbers_are_read_and_the_rest_is_counted,
+    what_comes_along_veiled_is_equal_where_the_values_are,
+    repeated_values_are_counted_by_how_often,
+    a_fingerprint_stands_for_names_and_rows_in_any_order,
 )
 SPARK_LAWS = (  # a query there takes half a second whatever its size: those that meet every kind of query
     incidence_is_numbered_in_the_order_of_the_key,
@@ -198,6 +249,8 @@ SPARK_LAWS = (  # a query there takes half a second whatever its size: those tha
     recoded_rows_come_in_the_order_of_what_is_published,
     masked_and_dropped_tuples_take_other_columns_and_rows_along,
     a_sample_of_frequencies_is_spread_and_holds_masked_and_frequent_values,
+    what_comes_along_veiled_is_equal_where_the_values_are,
+    a_fingerprint_stands_for_names_and_rows_in_any_order,
 )
 NUMBERS = {"05302", "5302", "5302 ", " 5302", "1e3", "-0", "1.5", "0", "00"}
 
@@ -260,3 +313,35 @@ def test_a_forgotten_table_is_gone_and_others_stay(engine: Engine) -> None:
     assert engine.fetch(kept).num_rows == 1
     with pytest.raises(EngineFault):
         engine.fetch(gone)
+
+
+def test_a_working_copy_in_parts_is_read_in_the_order_of_their_names(engine: Engine, tmp_path: Path) -> None:
+    rows = FIXED["values engines confuse"].rows
+    folder = tmp_path / "it's a copy.parquet"
+    folder.mkdir()
+    for number, start in ((1, 40), (0, 0)):
+        cells = rows[start : start + 40] if number == 0 else rows[start:]
+        pq.write_table(
+            pa.table({f"c{i}": [row[i] for row in cells] for i in range(3)}), folder / f"part-0000{number}.parquet"
+        )
+    (folder / "_SUCCESS").touch()
+    table = Table(engine, engine.parquet(folder), ("a", "b", "c"))
+    assert sorted(streamed(table.batches())) == sorted(rows)
+    traced = Table(engine, engine.numbered_parquet(folder, ORIGIN), ("a", "b", "c"))
+    found = traced.rows_of_origin(np.array([0, 39, 40, len(rows) - 1]))
+    assert [tuple(row.values()) for row in found.to_pylist()] == [
+        (*rows[place], place) for place in (0, 39, 40, len(rows) - 1)
+    ]
+
+
+def test_combinations_that_do_not_fit_are_refused_with_the_way_out(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = FIXED["64 columns"]
+    table = plain.on(engine)
+    monkeypatch.setattr(engine, "memory", 2 * (32 + 40 * 2) * 3)
+    assert len(table.tuples(("v1", "v2")).rows) == 3
+    monkeypatch.setattr(engine, "memory", 2 * (32 + 40 * 2) * 2)
+    with pytest.raises(TooManyTuples) as refused:
+        table.tuples(("v0", "v1"))
+    assert refused.value.values == {"columns": 2, "most": 2, "largest": "v1 (3), v0 (1)"}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.engines.plain_rows import streamed
 
+from celosia.data.engines import open_engine
+from celosia.data.engines.duckdb import DuckDBEngine
+from celosia.data.readers import ingest
 from celosia.data.table import Table
-from celosia.errors import EngineFault, OpaqueColumns, UnknownTable, UnknownVariable
+from celosia.errors import EncodingOfDatabase, EngineFault, OpaqueColumns, UnknownTable, UnknownVariable
 
 pytestmark = pytest.mark.postgres
 OURS = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = 'public'"
@@ -97,3 +102,64 @@ def test_a_stream_goes_on_while_other_queries_run(engine: Any) -> None:
 def test_a_value_that_the_server_cannot_hold_is_a_fault_without_words(engine: Any) -> None:
     with pytest.raises(EngineFault):
         engine.upload(pa.table({"c0": ["a\0b"]}))
+
+
+@pytest.fixture
+def in_latin(postgres_url: str) -> Iterator[Any]:
+    """Databases that keep their texts in one byte each."""
+    import psycopg
+
+    made = {}
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        for encoding in ("LATIN1", "WIN1252"):
+            name = f"in_{encoding.lower()}"
+            server.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+            made[encoding] = postgres_url.replace("/postgres?", f"/{name}?")
+        yield made
+        for encoding in made:
+            server.execute(f"DROP DATABASE in_{encoding.lower()} WITH (FORCE)")
+
+
+def test_a_database_whose_bytes_are_in_another_order_is_refused_by_name(in_latin: Any) -> None:
+    with pytest.raises(EncodingOfDatabase) as refused:
+        open_engine(in_latin["WIN1252"])
+    assert refused.value.values == {"encoding": "WIN1252"}
+
+
+def test_a_database_in_latin_1_is_counted_like_any_other(in_latin: Any) -> None:
+    import psycopg
+
+    with psycopg.connect(in_latin["LATIN1"], autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (comuna text)")
+        connection.cursor().executemany("INSERT INTO t VALUES (%s)", [["Ñuñoa"], ["\u00a0 "], ["z"], [None], ["é"]])
+    opened = open_engine(in_latin["LATIN1"])
+    expression, names = opened.source("t")  # type: ignore[attr-defined]
+    table = Table(opened, expression, names)
+    assert table.frequencies("comuna").values.to_pylist() == ["", "z", "Ñuñoa", "é"]
+    other = DuckDBEngine()
+    alike = Table(other, other.upload(pa.table({"c0": ["é", "", "", "z", "Ñuñoa"]})), names)
+    assert table.fingerprint() == alike.fingerprint()
+    opened.close()
+    other.close()
+
+
+def test_blanks_times_and_padding_are_settled_as_the_reader_settles_them(
+    engine: Any, administrator: Any, postgres_url: str, tmp_path: Path
+) -> None:
+    administrator.execute(
+        "CREATE TABLE settled AS SELECT * FROM (VALUES"
+        " (E' \\t', timestamp '2024-01-01', timestamptz '2024-01-01 10:00+00', 1.50::numeric, 'a'::char(3), true),"
+        " (U&'\\3000', timestamp '2024-01-01 03:04:05', NULL, 2, NULL, NULL), (' a ', NULL, NULL, NULL, '', false))"
+        " AS v(blank, moment, zoned, amount, padded, flag)"
+    )
+    try:
+        expression, names = engine.source("settled")
+        here = sorted(streamed(Table(engine, expression, names).batches()))
+        read = ingest(postgres_url, tmp_path / "copy.parquet", sheet="settled")
+        other = DuckDBEngine()
+        copied = Table(other, other.parquet(tmp_path / "copy.parquet"), read.names)
+        assert here == sorted(streamed(copied.batches()))
+        other.close()
+    finally:
+        engine.close()  # its snapshot holds the table
+        administrator.execute("DROP TABLE settled")

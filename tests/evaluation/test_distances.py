@@ -11,7 +11,7 @@ from scipy import stats
 from celosia.evaluation import sample_of
 from celosia.evaluation.association import association, association_matrix
 from celosia.evaluation.distances import distances
-from celosia.evaluation.propensity import _independent, fitted_shares, propensity_score
+from celosia.evaluation.propensity import _alike, _independent, fitted_shares, propensity_score
 
 letters = st.lists(st.sampled_from("abc*"), min_size=1, max_size=30)
 values = st.lists(st.integers(-50, 50), min_size=2, max_size=60)
@@ -125,3 +125,15 @@ def test_columns_that_others_already_say_are_left_out_of_the_propensity_model() 
     kept = _independent(design)
     assert np.array_equal(kept, design[:, [0, 1, 3, 4, 7]])
     assert np.linalg.matrix_rank(kept) == kept.shape[1] == np.linalg.matrix_rank(design)
+
+
+def test_rows_that_say_the_same_are_put_together_and_the_fit_is_the_same() -> None:
+    rng = np.random.default_rng(11)
+    groups, ages = rng.integers(0, 3, 600), rng.integers(0, 5, 600) / 4
+    design = np.stack([np.ones(600), groups == 1, groups == 2, ages], axis=1).astype(float)
+    released, rows = rng.integers(0, 2, 600).astype(float), rng.integers(1, 9, 600).astype(float)
+    alike, outcome, together = _alike(design, released, rows)
+    assert len(alike) == 30 == len(np.unique(np.column_stack([alike, outcome]), axis=0))
+    assert together.sum() == rows.sum()
+    whole = dict(zip(map(bytes, design), fitted_shares(design, released, rows), strict=True))
+    assert fitted_shares(alike, outcome, together) == pytest.approx([whole[bytes(line)] for line in alike], rel=1e-10)

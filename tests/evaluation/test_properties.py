@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from celosia.errors import ContrastOneKind, ContrastTooSmall, UnknownProperty
 from celosia.evaluation import contrast, sample_of
@@ -115,6 +115,13 @@ def test_the_chi_square_test_equals_that_of_scipy() -> None:
     expected = stats.chi2_contingency(table, correction=False)
     (check,) = check_properties(sample, sample, [asked_property("test:a:b")], (), Rules())
     assert check.before == pytest.approx(expected.statistic)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-12, 0.3, 3.84, 17.5, 250.0, 1e6])
+@pytest.mark.parametrize(("free", "among"), [(1, 9.5), (3, 57.0), (24, 1e6)])
+def test_the_tails_are_those_of_scipys_distributions_to_the_last_bit(value: float, free: int, among: float) -> None:
+    assert special.chdtrc(free, value) == stats.chi2.sf(value, free)
+    assert special.fdtrc(free, among, value) == stats.f.sf(value, free, among)
 
 
 @pytest.mark.parametrize("words", ["moda", "model:y", "test:a", "model:y~"])

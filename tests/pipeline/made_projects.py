@@ -49,6 +49,11 @@ def described(folder: Path, people: dict[str, Identity], extra: str = "", rows: 
     """A project with its dictionary, request and people; nothing planned yet. `extra` is added to celosia.toml."""
     raw = write_discharges(folder.parent / "egresos.csv", rows, 11)
     init(str(raw), folder, ("minsal",), now=NOW)
+    return minsal(folder, people, extra)
+
+
+def minsal(folder: Path, people: dict[str, Identity], extra: str = "") -> Path:
+    """A fresh project of the synthetic discharges with its dictionary, request and people."""
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
         file.write(extra)
     wanted = (*QUASI, "DIAG1")

@@ -303,7 +303,7 @@ def test_a_household_declared_after_the_plan_makes_it_stale(small):
     ("module", "name", "broken"),
     [
         (_solve, "closed_suppression", lambda counter, criteria, label, suppressed, links: suppressed),
-        (_run, "renumbered", lambda table, published, links: table),
+        (_run, "renumbered", lambda table, published, links, scratch: table),
     ],
     ids=["siblings kept", "original numbers"],
 )

@@ -198,11 +198,11 @@ def test_a_file_that_does_not_hold_leaves_no_candidate(folder, monkeypatch):
 
     make_plan(folder, now=NOW)
 
-    def leaking(batches, names, path, **_):
+    def leaking(rows, names, path, **_):
         path.write_text(",".join(names) + "\n" + "1,2,05302,4,A00\n", "utf-8")
-        list(batches)
+        list(rows)
 
-    monkeypatch.setattr(candidate, "write_csv", leaking)
+    monkeypatch.setattr(candidate, "write_lines", leaking)
     with pytest.raises((CandidateFails, ValueError)):
         run_plan(folder, now=NOW)
     assert not (folder / "private" / "candidate").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import shutil
@@ -17,15 +18,16 @@ from celosia.errors import (
     PlanStale,
     PseudonymsRefused,
     SeedMissing,
+    StepTooLarge,
     UnknownTechnique,
     UnknownVariable,
     UnmappedListed,
     WrongParameter,
 )
 from celosia.model import dictionary
-from celosia.pipeline import init, make_plan, open_project, run_plan
+from celosia.pipeline import _steps, init, make_plan, open_project, run_plan
 from celosia.pipeline._open import opened
-from celosia.pipeline._steps import refuse_small_groups
+from celosia.pipeline._steps import refuse_small_groups, stepped
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 PUBLISHED = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION", "DIAG1", "DIAS_ESTADA")
@@ -214,3 +216,36 @@ def test_values_without_a_counterpart_stop_the_run_and_are_listed_in_private(fol
     assert "MUJER" not in str(refused.value)
     assert "MUJER," in listed.read_text("utf-8")
     assert oct(listed.stat().st_mode & 0o777) == "0o600"
+
+
+MASKED = 'columns = ["COMUNA"]\nkeep = 2\nwidth = 5'
+FEWER = """
+[[steps]]
+technique = "select"
+keep = {COMUNA = ["13101"]}
+
+[[steps]]
+technique = "noise"
+columns = ["DIAS_ESTADA"]
+"""
+
+
+def test_a_step_by_row_that_does_not_fit_in_memory_is_refused_before_any_step_runs(folder, monkeypatch):
+    monkeypatch.setattr(_steps, "one_step", lambda *_: pytest.fail("a step was run"))
+    declare(folder, STEPS.replace("select", "mask").replace('keep = {SEXO = ["HOMBRE", "MUJER"]}', MASKED))
+    with opened(folder) as source:
+        source.table.engine.memory = 100_000
+        with pytest.raises(StepTooLarge) as refused, stepped(open_project(folder), source, fresh=True):
+            pass
+    assert refused.value.values["technique"] == "microaggregate"
+    assert refused.value.values["rows"] == source.source.rows
+
+
+@pytest.mark.parametrize(("memory", "fits"), [(100_000, True), (1_000, False)])
+def test_rows_that_an_earlier_step_takes_away_do_not_count(folder, memory, fits):
+    declare(folder, FEWER)
+    with opened(folder) as source:
+        source.table.engine.memory = memory
+        expected = contextlib.nullcontext() if fits else pytest.raises(StepTooLarge)
+        with expected, stepped(open_project(folder), source, fresh=True) as after:
+            assert 10 < after.found.table.count_rows() < 1_000

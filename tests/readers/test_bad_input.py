@@ -176,7 +176,7 @@ def test_a_file_that_is_not_there_or_is_a_folder_is_said(
 ) -> None:
     refused(errors.FileMissing, lambda: ingest(tmp_path / "no.csv", folder / "w"), caplog, folder)
     refused(errors.FileMissing, lambda: sniff(tmp_path / "no.csv"), caplog, folder)
-    refused(errors.FolderGiven, lambda: ingest(tmp_path, folder / "w"), caplog, folder)
+    refused(errors.FolderNested, lambda: ingest(tmp_path, folder / "w"), caplog, folder)
     refused(errors.FolderGiven, lambda: sniff(tmp_path), caplog, folder)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from celosia.data.suggest import Dependency, dependencies, dependencies_of_codes
+from celosia.data.suggest import Dependency, contradicted, dependencies, dependencies_of_codes
 
 RNG = np.random.default_rng(3)
 COMUNA = RNG.integers(0, 40, 2_000)
@@ -62,3 +62,34 @@ def test_an_exact_dependency_never_shows_two_values_for_one(codes: np.ndarray) -
         a, b = codes[:, int(found.determinant)], codes[:, int(found.dependent)]
         if found.share == 1.0:
             assert all(len(set(b[a == value])) == 1 for value in set(a))
+
+
+@given(
+    arrays.arrays(np.int64, st.tuples(st.integers(2, 60), st.just(4)), elements=st.integers(0, 4)), st.integers(1, 60)
+)
+def test_a_glance_at_some_rows_spares_counting_and_changes_nothing(codes: np.ndarray, glance: int) -> None:
+    names, distinct = list("abcd"), [int(np.unique(column).size) for column in codes.T]
+    asked: list[tuple[int, int]] = []
+
+    def pairs(a: int, b: int) -> int:
+        asked.append((a, b))
+        return len(np.unique(codes[:, [a, b]], axis=0))
+
+    whole = dependencies(names, distinct, len(codes), pairs, least=1.0)
+    in_full, seen = len(asked), contradicted(codes[:glance])
+    assert dependencies(names, distinct, len(codes), pairs, least=1.0, hopeless=seen) == whole
+    assert len(asked) - in_full <= in_full
+
+
+def test_a_glance_leaves_only_the_pairs_that_may_hold() -> None:
+    asked: list[tuple[int, int]] = []
+    codes = np.column_stack([COMUNA, REGION, SEX])
+
+    def pairs(a: int, b: int) -> int:
+        asked.append((a, b))
+        return len(np.unique(codes[:, [a, b]], axis=0))
+
+    found = dependencies(["comuna", "region", "sexo"], [40, 8, 2], 2_000, pairs, least=1.0,
+                         hopeless=contradicted(codes[:200]))  # fmt: skip
+    assert found == [Dependency("comuna", "region", 1.0)]
+    assert asked == [(0, 1)]

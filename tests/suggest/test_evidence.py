@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia import messages
-from celosia.data.suggest import ColumnFacts, suggest
+from celosia.data.suggest import ColumnFacts, judged, person_key, suggest
 from celosia.data.suggest._fallback import FALLBACKS
 from celosia.data.suggest.topics import TOPICS
 from suggest import made_columns as made
@@ -62,3 +62,14 @@ def test_no_cell_is_ever_quoted(cells: list[str]) -> None:
     known = " ".join(messages.section("es", "suggest").values())
     (proposal,) = suggest([ColumnFacts.of("x1", cells)])
     assert not any(cell in proposal.evidence for cell in cells if cell not in known)
+
+
+def test_a_table_judged_once_gets_the_same_dictionary_and_the_same_key() -> None:
+    facts = [
+        ColumnFacts.of("correo", made.emails()),
+        ColumnFacts.of("rut", made.runs()),
+        ColumnFacts.of("sexo", ["F", "M"]),
+    ]
+    opinion = judged(facts)
+    assert suggest(facts, opinion=opinion) == suggest(facts)
+    assert person_key(facts, opinion) == person_key(facts) == "rut"

@@ -23,7 +23,6 @@ from datetime import date, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
 
 from celosia.attacks._view import shared_start
 from celosia.model.attacks import Finding
@@ -334,6 +333,8 @@ def _hash_of_space(
 
 def _needed(by_chance: float) -> int:
     """Hits that chance alone would not give: the tail of a Poisson count below the error we accept."""
+    from scipy.stats import poisson  # a second of imports, for this attack alone
+
     return int(poisson.isf(_ERROR, by_chance)) + 1
 
 

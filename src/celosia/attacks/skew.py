@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binom
 
 from celosia.attacks._scene import class_of
 from celosia.attacks._view import View
@@ -25,6 +24,8 @@ _LUCK = 1e-3
 
 def skewed_classes(view: View, known: Sequence[str], sensitive: str) -> Finding | None:
     """People in groups (over the known columns) where nearly all, but not all, show one rare sensitive value."""
+    from scipy.stats import binom  # a second of imports, for this attack alone
+
     target = view.place(sensitive)
     shown = np.flatnonzero(view.telling[target])
     if not known or not len(shown):

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
 from celosia.attacks._estimates import Trials, estimate
 from celosia.attacks._leaders import Leader, leaders, pairs
@@ -147,6 +146,8 @@ def _left_out(own: Codes, group: Codes, best: _Most, second: _Most, totals: Code
 
 def _agreeing(view: View, target: int, best: _Most, totals: Codes) -> Flags:
     """Groups that agree on one label more than the whole column would let them by accident."""
+    from scipy.stats import binom  # a second of imports, for this attack alone
+
     shares = np.bincount(view.codes[view.telling[target], target], minlength=len(view.labels[target]))
     share = shares[best.label] / max(shares.sum(), 1)
     accident = binom.sf(best.count - 1, totals, share) * max(int((totals > 0).sum()), 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from celosia import messages
-from celosia.cli._reading import reading_choices, reading_options
+from celosia.cli._reading import counting_options, reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import print_json, print_table, say, watching
 from celosia.model.scenarios import threshold_text
@@ -42,6 +42,7 @@ def command() -> click.Command:
             option("evaluate", "--report", "page", type=click.Path(path_type=Path), default=None),
             option("evaluate", "--pictures", type=click.Path(path_type=Path), default=None),
             *reading_options(),
+            *counting_options(),
             json_option(),
         ],
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from celosia.cli._reading import counting_options
 from celosia.cli._shell import argument, json_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, say, watching
 
@@ -24,6 +25,7 @@ def command() -> click.Command:
             option("plan", "--limit", metavar="0–1"),
             option("explain", "--time-limit", type=click.FloatRange(min=0, min_open=True)),
             option("explain", "--into", type=click.Path(path_type=Path)),
+            *counting_options(),
             json_option(),
         ],
     )

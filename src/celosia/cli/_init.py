@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from celosia import messages
-from celosia.cli._reading import reading_choices, reading_options
+from celosia.cli._reading import counting_options, reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import print_json, print_table, say, watching
 
@@ -27,6 +27,7 @@ def command() -> click.Command:
             option("init", "--dictionary", type=click.Path(path_type=Path), default=None),
             option("init", "--person", default=None),
             *reading_options(),
+            *counting_options(),
             json_option(),
         ],
     )

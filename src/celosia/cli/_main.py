@@ -15,81 +15,26 @@ from collections.abc import Sequence
 import click
 
 from celosia import messages
-from celosia.cli import (
-    _apply,
-    _approve,
-    _deliver,
-    _demo,
-    _destroy_key,
-    _dictionary,
-    _document,
-    _evaluate,
-    _explain,
-    _hierarchy,
-    _identity,
-    _init,
-    _intruder,
-    _measure,
-    _plan,
-    _profile,
-    _protocol,
-    _release,
-    _request,
-    _risk,
-    _serve,
-    _stats,
-    _status,
-    _suggest,
-    _table,
-)
 from celosia.cli._shell import LocalGroup, language_option, usage_sentence
+from celosia.cli._verbs import Verbs, short_help
 from celosia.errors import CelosiaError, InternalFault, WrongUse
 
-VERBS = (
-    _init.command,
-    _suggest.command,
-    _request.command,
-    _status.command,
-    _dictionary.command,
-    _profile.command,
-    _measure.command,
-    _risk.command,
-    _table.command,
-    _hierarchy.command,
-    _plan.plan_command,
-    _explain.command,
-    _identity.command,
-    _identity.people_command,
-    _approve.command,
-    _plan.run_command,
-    _evaluate.command,
-    _intruder.command,
-    _request.claims_command,
-    _release.check_command,
-    _release.release_command,
-    _release.sign_command,
-    _release.publish_command,
-    _release.verify_command,
-    _release.recheck_command,
-    _apply.apply_command,
-    _apply.techniques_command,
-    _document.command,
-    _deliver.command,
-    _destroy_key.command,
-    _stats.command,
-    _serve.command,
-    _serve.account_command,
-    _protocol.command,
-    _demo.command,
-)
 _INTERRUPTED = 130
+
+
+class _Walk(LocalGroup):
+    """All the verbs, listed without making any."""
+
+    def short_helps(self) -> list[tuple[str, str]]:
+        return [(name, short_help(name)) for name in self.commands]
 
 
 def build_cli(language: str) -> click.Group:
     """The command tree, speaking a language."""
     messages.use(language)
-    group = LocalGroup(
+    return _Walk(
         "celosia",
+        commands=Verbs(messages.language()),
         help=messages.text("cli.celosia.help"),
         params=[language_option(), _version_option()],
         no_args_is_help=False,
@@ -97,9 +42,6 @@ def build_cli(language: str) -> click.Group:
         subcommand_metavar=messages.text("cli.subcommand_metavar"),
         context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
     )
-    for verb in VERBS:
-        group.add_command(verb())
-    return group
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from celosia import messages
-from celosia.cli._reading import reading_choices, reading_options
+from celosia.cli._reading import counting_options, reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import print_json, print_table, say, watching
 
@@ -24,6 +24,7 @@ def command() -> click.Command:
             option("measure", "--person", default=None),
             option("measure", "--missing", type=click.Choice(["own", "wildcard"]), default="own"),
             *reading_options(),
+            *counting_options(),
             json_option(),
         ],
     )

@@ -9,6 +9,7 @@ import click
 
 from celosia import messages
 from celosia.cli._protocol import show_rules
+from celosia.cli._reading import counting_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
 
@@ -29,7 +30,9 @@ def plan_command() -> click.Command:
             names_option("plan", "--order"),
             option("plan", "--metric", type=click.Choice(METRICS)),
             option("plan", "--mean", type=click.Choice(MEANS)),
+            option("plan", "--partition", metavar="VARIABLE"),
             option("plan", "--time-limit", type=click.FloatRange(min=0, min_open=True)),
+            *counting_options(),
             json_option(),
         ],
     )
@@ -37,7 +40,7 @@ def plan_command() -> click.Command:
 
 def run_command() -> click.Command:
     """The verb `run`."""
-    return verb("run", run, [argument("project", type=click.Path(path_type=Path)), json_option()])
+    return verb("run", run, [argument("project", type=click.Path(path_type=Path)), *counting_options(), json_option()])
 
 
 def plan(project: Path, as_json: bool, order: tuple[str, ...], **asked: Any) -> None:
@@ -75,6 +78,8 @@ def show_plan(made: Any) -> None:
     if "printed_recipe" in made.notes:
         printed = made.notes["printed_recipe"]
         say("plan.printed", rows=printed["violating_rows"], unique=printed["unique_rows"])
+    if "partition" in made.notes:
+        _show_parts(made)
     added = made.notes.get("households", {}).get("rows_added", 0)
     if added:
         say("plan.households", rows=added)
@@ -83,13 +88,38 @@ def show_plan(made: Any) -> None:
         say("plan.followers", names=listed)
 
 
-def run(project: Path, as_json: bool) -> None:
+def _show_parts(made: Any) -> None:
+    """The parts of a search by number, and what was proved of each and of all."""
+    noted = made.notes["partition"]
+    varied = [name for name in made.policy["quasi"] if name not in made.levels]
+    header = [messages.text(key) for key in ("scale.part", "scale.part_rows", "plan.suppressed")]
+    rows = [
+        [str(one["part"]), messages.integer(one["rows"]), messages.integer(one["suppressed_rows"]),
+         *[str(one["levels"][name]) for name in varied]]
+        for one in noted["parts"]
+    ]  # fmt: skip
+    heads = [*header, *[messages.text("plan.level", variable=name) for name in varied]]
+    numbers = tuple(range(len(heads)))
+    print_table(messages.text("scale.parts_title", variable=noted["variable"]), heads, rows, right=numbers)
+    optimal = "partition_optimal" if all(one["optimal"] for one in noted["parts"]) else "partition_not_optimal"
+    say("scale.partition_plan", variable=noted["variable"], parts=len(noted["parts"]),
+        optimal=messages.text(f"scale.{optimal}"))  # fmt: skip
+    if varied:
+        say("scale.partition_varied", names=", ".join(varied))
+    criteria = ", ".join(messages.text(f"plan.criterion.{name}") for name in noted["proved"])
+    if criteria:
+        say("scale.partition_proved", criteria=criteria)
+
+
+def run(project: Path, as_json: bool, engine: str | None = None, memory: str | None = None) -> None:
     """Run and show the verdict."""
-    from celosia.pipeline import run_plan
+    from celosia.pipeline import open_project, run_plan
 
     announce_first_time(as_json)
+    if not as_json and open_project(project).in_place is not None:
+        say("scale.no_sample")
     with watching(as_json) as report:
-        ran = run_plan(project, report=report)
+        ran = run_plan(project, report=report, engine=engine, memory=memory)
     if as_json:
         print_json({"candidate": str(ran.candidate), **ran.check.as_dict(), "rules": ran.rules.as_dict()})
         return

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from celosia import messages
-from celosia.cli._reading import reading_choices, reading_options
+from celosia.cli._reading import counting_options, reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, option, verb
 from celosia.cli._show import print_json, print_table, say, watching
 
@@ -23,6 +23,7 @@ def command() -> click.Command:
             option("profile", "--into", type=click.Path(path_type=Path), default=None),
             option("profile", "--rare", type=click.IntRange(min=1), default=3),
             *reading_options(),
+            *counting_options(),
             json_option(),
         ],
     )

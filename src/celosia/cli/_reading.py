@@ -8,7 +8,8 @@ import click
 
 from celosia.cli._shell import names_option, option
 
-_KEYS = ("encoding", "delimiter", "quote", "header", "decimal", "sheet", "drop", "rename_duplicates")
+_KEYS = ("encoding", "delimiter", "quote", "header", "decimal", "sheet", "drop", "rename_duplicates",
+         "engine", "memory")  # fmt: skip
 
 
 def reading_options() -> list[click.Parameter]:
@@ -19,9 +20,17 @@ def reading_options() -> list[click.Parameter]:
         option("reading", "--quote", default=None),
         option("reading", "--header/--no-header", default=None),
         option("reading", "--decimal", default=None, type=click.Choice([".", ","])),
-        option("reading", "--sheet", default=None),
+        option("reading", "--sheet", "--table", "sheet", default=None),
         names_option("reading", "--drop"),
         option("reading", "--rename-duplicates", is_flag=True, default=None),
+    ]
+
+
+def counting_options() -> list[click.Parameter]:
+    """`--engine` and `--memory`: where counting happens and how much it may take."""
+    return [
+        option("reading", "--engine", default=None),
+        option("reading", "--memory", default=None, metavar="4GB"),
     ]
 
 

@@ -14,6 +14,7 @@ import click
 from celosia import messages
 from celosia.cli._plan import show_check
 from celosia.cli._protocol import show_rules
+from celosia.cli._reading import counting_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
 
@@ -52,7 +53,7 @@ def publish_command() -> click.Command:
 
 def check_command() -> click.Command:
     """The verb `check`."""
-    return verb("check", check, [_project(), json_option()])
+    return verb("check", check, [_project(), *counting_options(), json_option()])
 
 
 def verify_command() -> click.Command:
@@ -138,13 +139,13 @@ def _day(given: datetime | None) -> date | None:
 # --- looking again --------------------------------------------------------------------------------
 
 
-def check(project: Path, as_json: bool) -> int:
+def check(project: Path, as_json: bool, engine: str | None = None, memory: str | None = None) -> int:
     """The verifier's own look; 1 when something does not hold."""
     from celosia.pipeline import check_in_house
 
     announce_first_time(as_json)
     with watching(as_json) as report:
-        made = check_in_house(project, report=report)
+        made = check_in_house(project, report=report, engine=engine, memory=memory)
     if as_json:
         print_json(made.as_dict())
     else:

@@ -11,7 +11,7 @@ import click
 
 from celosia import messages
 from celosia.cli import _risk_people, _risk_scenarios, _risk_special
-from celosia.cli._reading import reading_choices, reading_options
+from celosia.cli._reading import counting_options, reading_choices, reading_options
 from celosia.cli._risk_part import RiskPart
 from celosia.cli._shell import argument, json_option, option, verb
 from celosia.cli._show import print_json, say, watching
@@ -23,7 +23,8 @@ def command() -> click.Command:
     """The verb."""
     own = [param for part in PARTS for param in part.options()]
     explain = option("risk", "--explain", is_flag=True)
-    return verb("risk", run, [argument("target"), *own, explain, *reading_options(), json_option()])
+    shared = [*reading_options(), *counting_options(), json_option()]
+    return verb("risk", run, [argument("target"), *own, explain, *shared])
 
 
 def run(target: str, as_json: bool, explain: bool, **asked: Any) -> None:

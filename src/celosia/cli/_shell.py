@@ -40,9 +40,12 @@ class LocalGroup(_Localised, click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
-        rows = [(name, self.commands[name].get_short_help_str(limit=90)) for name in self.commands]
         with formatter.section(messages.text("cli.commands")):
-            formatter.write_dl(rows)
+            formatter.write_dl(self.short_helps())
+
+    def short_helps(self) -> list[tuple[str, str]]:
+        """Each command with the line that says what it does."""
+        return [(name, command.get_short_help_str(limit=90)) for name, command in self.commands.items()]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order of the walk, not of the alphabet

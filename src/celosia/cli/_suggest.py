@@ -9,7 +9,7 @@ import click
 
 from celosia import messages
 from celosia.cli._init import show_reading, show_variables
-from celosia.cli._reading import reading_choices, reading_options
+from celosia.cli._reading import counting_options, reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import print_json, print_table, watching
 
@@ -26,6 +26,7 @@ def command() -> click.Command:
             option("suggest", "--treatments", is_flag=True),
             names_option("suggest", "--purpose", choices=PURPOSES),
             *reading_options(),
+            *counting_options(),
             json_option(),
         ],
     )

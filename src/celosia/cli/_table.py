@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from celosia import messages
-from celosia.cli._reading import reading_choices, reading_options
+from celosia.cli._reading import counting_options, reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, option, verb
 from celosia.cli._show import page_width, print_json, print_table, say, watching
 
@@ -34,6 +34,7 @@ def command() -> click.Command:
             option("table", "--round", "base", type=click.IntRange(min=2), default=None),
             option("table", "--percent", type=click.Choice(["rows", "columns", "all"]), default=None),
             *reading_options(),
+            *counting_options(),
             json_option(),
         ],
     )

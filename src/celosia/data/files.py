@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import platform
 import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from celosia.errors import CelosiaError, DiskFull, FileMissing, FileUnreadable, FolderGiven, FolderUnwritable
@@ -141,6 +142,25 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of a copy: itself, or the parts of a folder in the order of their names, which is that of the rows."""
+    return sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
+
+
+def content_digest(path: Path) -> str:
+    """sha256 of a file; of a copy in parts, the digest of the digests of its parts in order."""
+    if path.is_dir():
+        return digest_of_parts([content_digest(part) for part in parts_of(path)])
+    with reading_from(path), path.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+
+
+def digest_of_parts(digests: Sequence[str]) -> str:
+    """The digest of a table in parts: of the digests of its parts, in order."""
+    lines = "".join(f"{one}\n" for one in digests)
+    return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"
 
 
 def remove_abandoned(folder: Path, prefix: str = SCRATCH) -> int:

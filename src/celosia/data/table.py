@@ -7,25 +7,31 @@ tuples by their codes (DESIGN §4, rules 6 and 8).
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import ibis
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.data._columns import decoded, encoded, integers, plain_array, ranks
+from celosia.data._coded import MOST_TEXTS, CodedRows, Part, recoding
+from celosia.data._columns import decoded, encoded, integers, plain_array
+from celosia.data._fingerprint import fingerprint
+from celosia.data._ranked import kept_by_rank, placed_rows, pulled, sent
 from celosia.data.engines import Engine
-from celosia.data.engines._base import Expression
+from celosia.data.engines._base import RANK, Expression
+from celosia.data.engines._memory import most_pairs, most_tuples
 from celosia.data.numbers import Numbers, read_numbers
+from celosia.errors import TooManyTuples
 from celosia.model.schema import Schema
 from celosia.model.values import MISSING, SUPPRESSED
 from celosia.tuples import Persons, Tuples, pack_keys
 
+_NAMED = 3  # variables that a refusal names: those with most values
 _ROWS, _PERSON, _ORDINAL, _TUPLE = "rows", "person", "ordinal", "tuple_id"
 ORIGIN = "source_row"  # a hidden column, where there is one: which row of the source this one was
 
@@ -47,16 +53,33 @@ class _Rank:
 
     inside: str
     covers: tuple[str, ...]
+    texts: tuple[pa.Array, ...] = ()  # of each column covered, the text behind each rank
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """An earlier table, and the columns that still hold its texts or `*`: cheaper to ask, where any text will do."""
+
+    table: Table
+    names: frozenset[str]
 
 
 class Table:
     """Rows on an engine; every operation gives counts, arrays or a new Table."""
 
-    def __init__(self, engine: Engine, expression: Expression, names: Sequence[str], ranks: Sequence[_Rank] = ()):
+    def __init__(
+        self,
+        engine: Engine,
+        expression: Expression,
+        names: Sequence[str],
+        ranks: Sequence[_Rank] = (),
+        before: _Before | None = None,
+    ):
         self._engine = engine
         self._expression = expression
         self.schema = Schema(tuple(names))
         self._ranks = tuple(ranks)
+        self._before = before
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,6 +90,15 @@ class Table:
     def traced(self) -> bool:
         """Whether each row still knows which row of the source it was."""
         return ORIGIN in self._expression.columns
+
+    @property
+    def engine(self) -> Engine:
+        """Where the rows are."""
+        return self._engine
+
+    def fingerprint(self) -> str:
+        """An order-free digest of names and rows, made inside the engine and equal on all of them."""
+        return fingerprint(self._engine, self._expression.select(**self._numbered(self.names)), self.names)
 
     def count_rows(self) -> int:
         """Number of rows."""
@@ -96,6 +128,10 @@ class Table:
         rows = self._expression.filter(self._column(name).isin(list(values)))
         return Table(self._engine, rows, self.names, self._ranks)
 
+    def some(self, rows: int) -> Table:
+        """At most so many rows, whichever the engine finds first: for what the other rows cannot undo."""
+        return Table(self._engine, self._expression.limit(rows), self.names, self._ranks)
+
     def map_values(self, name: str, mapping: Mapping[str, str]) -> Table:
         """The table with a column's values replaced as the mapping says; others stay."""
         if not mapping:
@@ -120,7 +156,7 @@ class Table:
         A combination that the tuple table does not know is suppressed: nothing passes unjudged.
         """
         inside = f"r{1 + max((int(rank.inside[1:]) for rank in self._ranks), default=-1)}"
-        upload, fallback = _recoding(tuples, published, vocabularies)
+        upload, fallback, texts = recoding(tuples, published, vocabularies)
         starred = dict(masks or {})
         for i, mask in enumerate(starred.values()):
             upload = upload.append_column(f"m{i}", pa.array(mask.astype(np.int64)))  # engines get text and numbers
@@ -136,7 +172,8 @@ class Table:
             hidden = joined[f"m{i}"].fill_null(1) == 1
             values[name] = hidden.ifelse(SUPPRESSED, joined[self.schema.inside(name)])
         ranked = joined.mutate(**{inside: joined["p_rank"].fill_null(fallback)})
-        return self._replaced(ranked, values, _Rank(inside, tuples.names))
+        kept = frozenset(self.names) - set(tuples.names)
+        return self._replaced(ranked, values, _Rank(inside, tuples.names, texts), _Before(self, kept))
 
     def with_values(
         self,
@@ -161,17 +198,48 @@ class Table:
         new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
         columns = [new[name] if name in new else rows[inside(old)] for name, old in origins.items()]
         numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)}, **self._origin_in(rows))
-        return Table(self._engine, numbered, tuple(origins))
+        return Table(self._engine, _apart(numbered), tuple(origins))
 
-    def stored(self, path: Path, names: Sequence[str]) -> Table:
-        """A table kept in a Parquet file with columns c0…cn, on the same engine."""
-        return Table(self._engine, self._engine.parquet(path), names)
+    @contextlib.contextmanager
+    def ranked(self, folder: Path) -> Iterator[Table]:
+        """The rows kept below `folder` for the block, each with its place in their canonical order.
+
+        That is the order of `ordered_batches` over all columns; of equal rows, it does not matter which comes first.
+        """
+        covered = {name for rank in self._ranks for name in rank.covers}
+        rest = [self.schema.inside(name) for name in self.names if name not in covered]
+        hidden = {rank.inside: self._expression[rank.inside] for rank in self._ranks}
+        origin = self._origin_in(self._expression)
+        rows = self._expression.select(**self._numbered(self.names), **hidden, **origin)
+        with kept_by_rank(self._engine, rows, [*hidden, *rest, *origin], folder) as kept:
+            yield Table(self._engine, kept, self.names)
+
+    def ranked_columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Columns of a table kept by `ranked`, in the order of its rows; no other column leaves the engine."""
+        found = pulled(self._engine, self._expression, [self._column(name) for name in names])
+        return dict(zip(names, found, strict=True))
+
+    def with_ranked_values(
+        self,
+        values: Mapping[str, pa.Array],
+        origins: Mapping[str, str],
+        dropped: NDArray[np.bool_] | None,
+        folder: Path,
+    ) -> Table:
+        """As `with_values`, for new columns of a table kept by `ranked`, in the order of its rows; kept in `folder`."""
+        with sent(self._engine, list(values.values()), dropped, folder) as known:
+            rows = self._expression.inner_join(known, self._expression[RANK] == known["k0"])
+            new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
+            columns = [new[name] if name in new else rows[self.schema.inside(old)] for name, old in origins.items()]
+            numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)}, **self._origin_in(rows))
+            return Table(self._engine, self._engine.keep(numbered, folder), tuple(origins))
 
     def mask_along(self, name: str, leader: str) -> Table:
         """The table with a column's cell masked in every row whose leader's cell is."""
         cell = self._column(leader)
         masked = (cell != MISSING) & (cell.replace(SUPPRESSED, "") == "")
-        return self._replaced(self._expression, {name: masked.ifelse(SUPPRESSED, self._column(name))})
+        changed = {name: masked.ifelse(SUPPRESSED, self._column(name))}
+        return self._replaced(self._expression, changed, before=self._before)
 
     def distinct_counts(self, names: Sequence[str] | None = None) -> dict[str, int]:
         """Number of distinct values of each column, missing included."""
@@ -198,28 +266,41 @@ class Table:
         order = pc.sort_indices(values)
         return Frequencies(values.take(order), integers(result.column(_ROWS))[order.to_numpy()])
 
+    def multiplicities(self, name: str) -> dict[int, int]:
+        """How many values stand in one row, how many in two, and so on: no value leaves the engine."""
+        held = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
+        result = self._engine.fetch(held.group_by(_ROWS).aggregate(many=held.count()))
+        pairs = zip(integers(result.column(_ROWS)).tolist(), integers(result.column("many")).tolist(), strict=True)
+        return dict(sorted(pairs))
+
     def numbers(self, name: str, decimal: str = ".", unknown: Collection[str] = ()) -> Numbers:
         """The distinct numbers of a column, ascending, with their rows; other kinds of cell are counted."""
         found = self.frequencies(name)
         return read_numbers(found.values, found.counts, decimal, unknown)
 
     def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
-        """Distinct combinations of the columns with their rows and, given a key, the persons behind."""
+        """Distinct combinations of the columns with their rows and, given a key, the persons behind.
+
+        More of them than the memory holds are not fetched: TooManyTuples says which variables to coarsen.
+        """
         chosen = self.schema.chosen(names, "tuples")
         columns = self._numbered(chosen)
-        counted = self._engine.fetch(
-            self._expression.group_by(**columns).aggregate(**{_ROWS: self._expression.count()})
-        )
+        grouped = self._expression.group_by(**columns).aggregate(**{_ROWS: self._expression.count()})
+        counted = self._bounded(grouped, most_tuples(self._engine.memory, len(chosen)), chosen)
         codes, vocabularies = encoded([counted.column(f"c{i}") for i in range(len(chosen))])
         order = np.argsort(pack_keys(codes, [len(v) for v in vocabularies]), kind="stable")
         codes, rows = codes[order], integers(counted.column(_ROWS))[order]
-        persons = None if person is None else self._persons(columns, person, codes, vocabularies)
+        persons = None if person is None else self._persons(chosen, person, codes, vocabularies)
         return Tuples(chosen, tuple(tuple(v.to_pylist()) for v in vocabularies), codes, rows, persons)
 
     def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """Rows in batches of text columns, in the engine's order: for files made on one engine only."""
         chosen = self.names if names is None else tuple(names)
         return self._engine.stream(self._expression.select(**self._numbered(chosen)), batch_rows)
+
+    def page(self, names: Sequence[str], rows: int, offset: int) -> pa.Table:
+        """A few rows of some columns, in the order of those columns: for a screen, where a source has no order."""
+        return self._engine.fetch(self.ordered(names).limit(rows, offset=offset))
 
     def rows_of_origin(self, positions: NDArray[np.int64]) -> pa.Table:
         """The rows that were these rows of the source, in the source's order, their positions in the last column."""
@@ -233,25 +314,91 @@ class Table:
         batch_rows: int = 100_000,
         along: Sequence[str] = (),
         origin: bool = False,
+        veil: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
+        """The rows of `ordered`, in batches."""
+        return self._engine.stream(self.ordered(names, along, origin, veil), batch_rows)
+
+    def ordered(
+        self,
+        names: Sequence[str] | None = None,
+        along: Sequence[str] = (),
+        origin: bool = False,
+        veil: str | None = None,
+    ) -> Expression:
         """Rows in an order made by the values of these columns alone: the same on every engine.
 
         Recoded columns come first, by the rank of the published combination, then the others by code point.
         A rank that covers a column not asked for is not used: it would publish an order nobody can see.
         Columns that come `along` stand after the others and say nothing about the order; `origin`, the row of the
-        source, stands last of all.
+        source, stands last of all. With a `veil`, a secret, what comes along leaves the engine as the digest of the
+        secret and the value: equal where the values are.
         """
         chosen = self.names if names is None else self.schema.chosen(names, "columns")
         used = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
         covered = {name for rank in used for name in rank.covers}
-        columns = self._numbered((*chosen, *along)) | {rank.inside: self._expression[rank.inside] for rank in used}
+        beside = {f"c{len(chosen) + i}": self._veiled(name, veil) for i, name in enumerate(along)}
+        columns = self._numbered(chosen) | beside | {rank.inside: self._expression[rank.inside] for rank in used}
         rows = self._expression.select(**columns, **(self._origin_in(self._expression) if origin else {}))
         rest = [f"c{i}" for i, name in enumerate(chosen) if name not in covered]
         ordered = rows.order_by([rank.inside for rank in used] + rest)
         last = [ORIGIN] if origin and self.traced else []
-        return self._engine.stream(
-            ordered.select(*[f"c{i}" for i in range(len(chosen) + len(along))], *last), batch_rows
-        )
+        return ordered.select(*[f"c{i}" for i in range(len(chosen) + len(along))], *last)
+
+    def coded(self, names: Sequence[str], along: Sequence[str] = (), origin: bool = False) -> CodedRows | None:
+        """The rows of `ordered` as whole numbers; None where a text cannot be written, so that its row can be found."""
+        used = [rank for rank in self._ranks if set(rank.covers) <= set(names)]
+        covered = {name for rank in used for name in rank.covers}
+        parts = [Part(rank.inside, tuple(map(names.index, rank.covers)), rank.texts, True) for rank in used]
+        for position, name in enumerate(names):
+            if name not in covered:
+                texts = self._vocabulary(name)
+                parts.append(Part(f"c{position}", (position,), () if texts is None else (texts,)))
+        if any(pc.any(pc.match_substring(texts, "\x00")).as_py() for part in parts for texts in part.texts):
+            return None
+        hidden = {rank.inside: self._expression[rank.inside] for rank in used}
+        last = self._origin_in(self._expression) if origin else {}
+        rows = self._expression.select(**self._numbered((*names, *along)), **hidden, **last)
+        beside = [*(f"c{len(names) + i}" for i in range(len(along))), *last]
+        return CodedRows(self._engine, rows, parts, len(names), beside)
+
+    def _vocabulary(self, name: str) -> pa.Array | None:
+        """Texts that hold all of a column's, in code-point order; None where there are too many."""
+        where = self._before.table if self._before and name in self._before.names else self
+        column = where._expression.select(value=where._column(name)).distinct()
+        found = plain_array(self._engine.fetch(column.limit(MOST_TEXTS + 1)).column(0))
+        if len(found) > MOST_TEXTS:
+            return None
+        texts = pc.unique(pa.concat_arrays([found, pa.array([SUPPRESSED], pa.large_string())]))
+        return texts.take(pc.sort_indices(texts))
+
+    def places_among(
+        self, names: Sequence[str], along: Sequence[str], folder: Path
+    ) -> tuple[NDArray[np.int64], list[pa.Array]]:
+        """For each row, its place among the distinct rows over `names`, and beside it its columns `along`.
+
+        The distinct rows stand in the order of `ordered_batches`; their columns do not leave the engine.
+        """
+        names = self.schema.chosen(names, "columns")
+        used = [rank for rank in self._ranks if set(rank.covers) <= set(names)]
+        covered = {name for rank in used for name in rank.covers}
+        hidden = {f"h{i}": self._expression[rank.inside] for i, rank in enumerate(used)}
+        keys = {f"k{i}": self._column(name) for i, name in enumerate(names)}
+        order = [*hidden, *(f"k{i}" for i, name in enumerate(names) if name not in covered)]
+        distinct = self._expression.select(**keys, **hidden).distinct()
+        with kept_by_rank(self._engine, distinct, order, folder) as known:
+            joined = self._expression.inner_join(known, [column == known[key] for key, column in keys.items()])
+            beside = {f"c{i}": joined[self.schema.inside(name)] for i, name in enumerate(along)}
+            return placed_rows(self._engine, joined.select(**beside, **{RANK: joined[RANK]}))
+
+    def _bounded(self, expression: Expression, most: int, names: Sequence[str]) -> pa.Table:
+        """At most so many rows of a result; one more is enough to know that the whole would not fit."""
+        found = self._engine.fetch(expression.limit(most + 1))
+        if found.num_rows <= most:
+            return found
+        counts = self.distinct_counts(names)
+        largest = sorted(counts, key=lambda name: (-counts[name], names.index(name)))[:_NAMED]
+        raise TooManyTuples(columns=len(names), most=most, largest=", ".join(f"{n} ({counts[n]})" for n in largest))
 
     def _origin_in(self, rows: Expression) -> dict[str, Expression]:
         """The hidden column among some rows made of this table's own; nothing where it has none."""
@@ -260,22 +407,29 @@ class Table:
     def _column(self, name: str) -> Expression:
         return self._expression[self.schema.inside(name)]
 
+    def _veiled(self, name: str, veil: str | None) -> Expression:
+        import ibis
+
+        return self._column(name) if veil is None else self._engine.digest(ibis.literal(veil) + self._column(name))
+
     def _numbered(self, names: Sequence[str]) -> dict[str, Expression]:
         return {f"c{i}": self._column(name) for i, name in enumerate(names)}
 
-    def _replaced(self, rows: Expression, values: Mapping[str, Expression], rank: _Rank | None = None) -> Table:
+    def _replaced(
+        self,
+        rows: Expression,
+        values: Mapping[str, Expression],
+        rank: _Rank | None = None,
+        before: _Before | None = None,
+    ) -> Table:
         """The table with some columns replaced; a rank over a replaced column no longer holds."""
         kept = [r for r in self._ranks if not set(r.covers) & set(values)] + ([rank] if rank else [])
         columns = {self.schema.inside(n): values.get(n, rows[self.schema.inside(n)]) for n in self.names}
         hidden = {r.inside: rows[r.inside] for r in kept} | self._origin_in(rows)
-        return Table(self._engine, rows.select(**columns, **hidden), self.names, kept)
+        return Table(self._engine, _apart(rows.select(**columns, **hidden)), self.names, kept, before)
 
     def _persons(
-        self,
-        columns: Mapping[str, Expression],
-        person: str,
-        codes: NDArray[np.int32],
-        vocabularies: Sequence[pa.Array],
+        self, chosen: Sequence[str], person: str, codes: NDArray[np.int32], vocabularies: Sequence[pa.Array]
     ) -> Persons:
         """Settled persons and the incidence of the others, made inside the engine.
 
@@ -283,17 +437,25 @@ class Table:
         """
         texts = {f"k{i}": decoded(codes[:, i], v) for i, v in enumerate(vocabularies)}
         known = self._engine.upload(pa.table(texts | {_TUPLE: pa.array(np.arange(len(codes)))}))
-        keys = [column == known[f"k{i}"] for i, column in enumerate(columns.values())]
-        rows = self._expression.mutate(**{_PERSON: self._column(person)})
+        rows = self._expression.select(**self._numbered(chosen), **{_PERSON: self._column(person)})
+        keys = [rows[f"c{i}"] == known[f"k{i}"] for i in range(len(chosen))]
         settled, pairs = _settled_and_scattered(rows.inner_join(known, keys).select(_PERSON, _TUPLE))
         try:
-            return _incidence(self._engine.fetch(settled), self._engine.fetch(pairs), len(codes))
+            scattered = self._bounded(pairs, most_pairs(self._engine.memory), chosen)
+            return _incidence(self._engine.fetch(settled), scattered, len(codes))
         finally:
             self._engine.forget(known)
 
 
+def _apart(rows: Expression) -> Expression:
+    """Rows as a relation of its own: joins in a row are one chain to Ibis, which takes no key computed inside it."""
+    return rows.select(*rows.columns)
+
+
 def _settled_and_scattered(located: Expression) -> tuple[Expression, Expression]:
     """Persons with one tuple counted by it; (tuple, ordinal) of the others, numbered in the order of the key."""
+    import ibis
+
     spans = located.group_by(_PERSON).aggregate(first=located[_TUPLE].min(), last=located[_TUPLE].max())
     alone, scattered = (spans.filter(t(spans["first"], spans["last"])) for t in (operator.eq, operator.ne))
     settled = alone.group_by("first").aggregate(**{_ROWS: alone.count()})
@@ -310,22 +472,13 @@ def _incidence(settled: pa.Table, pairs: pa.Table, n_tuples: int) -> Persons:
     return Persons(total, counts, index[order], ordinal[order])
 
 
-def _recoding(
-    tuples: Tuples, published: Sequence[NDArray[np.integer]], vocabularies: Sequence[Sequence[str]]
-) -> tuple[pa.Table, int]:
-    """The table that turns combinations into published ones, and the rank of the suppressed combination."""
-    extended = [(*vocabulary, SUPPRESSED) for vocabulary in vocabularies]
-    last = np.array([[len(vocabulary) for vocabulary in vocabularies]], np.int64)
-    order = ranks(np.concatenate([np.stack(published, axis=1).astype(np.int64), last]), extended)
-    columns = {f"k{i}": decoded(tuples.codes[:, i], v) for i, v in enumerate(tuples.vocabularies)}
-    columns |= {f"p{i}": decoded(codes, vocabularies[i]) for i, codes in enumerate(published)}
-    return pa.table(columns | {"p_rank": pa.array(order[:-1])}), int(order[-1])
-
-
 def _spread_sample(counted: Expression, total: int, at_most: int, rows: int) -> Expression:
     """`at_most` of `total` values, evenly spaced in their order, with the masked and the most frequent ones."""
+    import ibis
+
     ranked = counted.mutate(rank=ibis.row_number().over(order_by=counted["value"]))
-    spaced = (ranked["rank"] * at_most) % total < at_most
+    wide = ibis.literal(str(at_most)).cast("int64")  # said aloud: Spark numbers rows in 32 bits
+    spaced = (ranked["rank"] * wide) % total < at_most
     masked = ranked["value"].replace(SUPPRESSED, "") == ""
     frequent = ranked[_ROWS] * at_most > rows
     return ranked.filter(spaced | masked | frequent).select("value", _ROWS)

@@ -43,6 +43,8 @@ class Done:
     classes: int
     k: int | None
     k_persons: int | None
+    partition: str = ""  # the variable whose groups were searched one by one
+    optimal_parts: bool = False  # whether each of them was proved optimal
 
     @property
     def unit(self) -> str:
@@ -79,6 +81,8 @@ def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
         classes=check.classes,
         k=check.k,
         k_persons=check.k_persons,
+        partition=str(policy.get("partition", "")),
+        optimal_parts=all(part["optimal"] for part in plan.notes.get("partition", {}).get("parts", ())),
     )
 
 
@@ -140,7 +144,7 @@ def _change(change: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _search(done: Done) -> Iterator[str]:
-    yield messages.text(f"documents.method.{done.method}", order=named(done.order))
+    yield from _parts(done) if done.partition else [_method(done)]
     for variable, level in done.levels.items():
         if level:
             yield _level(done, variable, level)
@@ -151,6 +155,19 @@ def _search(done: Done) -> Iterator[str]:
         yield messages.text("documents.done.followers", names=named(done.followers))
     words = "; ".join(criterion_text({"unit": done.unit, **one}, done.k_persons is not None) for one in done.criteria)
     yield messages.text("documents.done.criteria", criteria=words or messages.text("documents.nothing"))
+
+
+def _method(done: Done) -> str:
+    return messages.text(f"documents.method.{done.method}", order=named(done.order))
+
+
+def _parts(done: Done) -> Iterator[str]:
+    """A search part by part, without saying how many parts there are: one that shows no row would be told by it."""
+    optimal = messages.text(f"scale.partition_{'optimal' if done.optimal_parts else 'not_optimal'}")
+    yield messages.text("documents.done.partition", variable=done.partition, optimal=optimal)
+    varied = [name for name in done.quasi if name not in done.levels]
+    if varied:
+        yield messages.text("documents.done.partition_varied", variable=done.partition, names=named(varied))
 
 
 def _level(done: Done, variable: str, level: int) -> str:

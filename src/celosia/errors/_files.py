@@ -236,3 +236,33 @@ class UnwritableNames(BadInput):
     """Names or labels of variables do not fit the format they are to be written in."""
 
     fields = ("path",)
+
+
+class EmptyFolder(BadInput):
+    """A folder holds no file that could be read."""
+
+    fields = ("path",)
+
+
+class FolderMixed(BadInput):
+    """The files of a folder are not all of one kind."""
+
+    fields = ("path", "first", "other")
+
+
+class FolderNested(BadInput):
+    """A folder of parts holds other folders."""
+
+    fields = ("path", "folder")
+
+
+class FolderOfOthers(BadInput):
+    """The files of a folder are of a kind that is not read in parts."""
+
+    fields = ("path", "file")
+
+
+class PartsDisagree(BadInput):
+    """The files of a folder do not have the same columns."""
+
+    fields = ("path", "first", "other")

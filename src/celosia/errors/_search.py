@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celosia.errors._engines import TooManyTuples
 from celosia.errors._tree import BadInput, Refusal, WrongUse
 from celosia.errors._use import ValueOutOfRange
 
@@ -176,6 +177,24 @@ class SensitiveHierarchyMissing(BadInput):
     """The hierarchical distance needs the hierarchy of the sensitive variable, and nothing describes it."""
 
     fields = ("variable",)
+
+
+class PartitionNotPossible(WrongUse):
+    """The parts of a search would prove nothing about their union."""
+
+    fields = ("variable", "reason")
+
+
+class PartitionedSearch(WrongUse):
+    """What was asked for looks at all rows at once, and the project is searched part by part."""
+
+    fields = ("variable",)
+
+
+class SearchTooLarge(TooManyTuples):
+    """The combinations of a search do not fit in memory; what this policy can do about it is said."""
+
+    fields = ("columns", "most", "largest", "advice")
 
 
 class LinkedRowsMethod(WrongUse):

@@ -39,6 +39,12 @@ class TechniqueRefuses(Refusal):
     fields = ("technique", "reason")
 
 
+class StepTooLarge(Refusal):
+    """A technique by row needs more memory for its columns than the work may take."""
+
+    fields = ("technique", "columns", "rows", "need", "memory")
+
+
 class NoSpread(Refusal):
     """The numbers of a column, or of a stratum of it, do not vary enough for noise in proportion to their spread."""
 

@@ -49,7 +49,8 @@ def propensity_score(before: Sample, after: Sample, names: Sequence[str]) -> Pro
     rows = np.concatenate([before.rows[first], after.rows[second]]).astype(np.float64)
     released = np.concatenate([np.zeros(first.size), np.ones(second.size)])
     total, share = float(rows.sum()), float(rows[first.size :].sum() / rows.sum())
-    guesses = fitted_shares(design, released, rows)
+    alike, released, rows = _alike(design, released, rows)
+    guesses = fitted_shares(alike, released, rows)
     pmse = math.fsum((rows * (guesses - share) ** 2).tolist()) / total
     free = design.shape[1] - 1
     expected = free * (1 - share) ** 2 * share / total
@@ -160,6 +161,19 @@ def _independent(design: Floats) -> Floats:
             steps[j, len(kept)] = math.sqrt(own)
             kept.append(j)
     return design[:, kept]
+
+
+def _alike(design: Floats, released: Floats, rows: Floats) -> tuple[Floats, Floats, Floats]:
+    """The rows that say the same of the same file put together, in the order in which they first appear."""
+    whole = np.ascontiguousarray(np.column_stack([released, design]))
+    lines = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).reshape(-1)
+    _, first, label = np.unique(lines, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    kept = first[order]
+    together = np.bincount(place[label], weights=rows, minlength=len(order)).astype(np.float64)
+    return design[kept], released[kept], together
 
 
 def _thinned(sample: Sample) -> Integers:

@@ -43,6 +43,7 @@ class Policy:
     reading: str = "own"  # cells: a masked cell is a category of its own, or matches everything
     time_limit: float | None = None
     links: tuple[str, ...] = ()  # published columns that tie rows of one household or person together
+    partition: str = ""  # the quasi-identifier whose groups are searched one by one; empty: all rows together
 
     def as_dict(self) -> dict[str, Any]:
         """The policy as its versioned JSON; the limit as an exact fraction."""
@@ -65,6 +66,7 @@ class Policy:
             "reading": self.reading,
             "time_limit": self.time_limit,
             "links": list(self.links),
+            **({"partition": self.partition} if self.partition else {}),  # policies written before it stay as they are
         }
 
 
@@ -115,7 +117,7 @@ def plan_from(document: Mapping[str, Any]) -> Plan:
 
 def policy_from(document: Mapping[str, Any]) -> Policy:
     """A policy from its JSON."""
-    values = {name: document[name] for name in Policy.__slots__}
+    values = {name: document[name] for name in Policy.__slots__ if name != "partition" or name in document}
     tuples = {name: tuple(values[name]) for name in ("quasi", "sensitive", "criteria", "order", "links")}
     return Policy(**values | tuples | {"limit": Fraction(values["limit"])})
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from celosia import messages
 
 WORKING_FORMAT = "celosia/working/1"  # the private columnar working copy: c0…cn, text, no NULL
+ROWS_DIGEST = "rows-sha256"  # how the digest of a source counted in place begins: of its rows in any order
 WORKING_KEY = b"celosia"  # Parquet metadata key that holds names and labels as JSON
 
 

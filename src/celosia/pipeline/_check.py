@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.data.candidate import read_back
+from celosia.data.candidate import Counted, read_back
 from celosia.data.engines import Engine
-from celosia.data.table import Table
 from celosia.hierarchy import CompiledHierarchy
 from celosia.model.plan import Plan, Policy, policy_from
 from celosia.model.values import is_masked
@@ -36,9 +35,10 @@ def check_file(
     """
     policy = policy_from(plan.policy)
     criteria = [criterion_from(data) for data in policy.criteria]
-    with read_back(path, scratch, order, engine) as again:
+    beside = [name for name, leaders in plan.followers.items() if set(leaders) & set(policy.quasi)]
+    asked = _asked(plan, policy, (*policy.quasi, *beside, *source))
+    with read_back(path, scratch, order, asked, rows, engine) as again:
         table, person = again.table, again.person
-        beside = [name for name, leaders in plan.followers.items() if set(leaders) & set(policy.quasi)]
         quasi = table.tuples((*policy.quasi, *beside), person)
         sensitive = {name: table.tuples((*quasi.names, name), person) for name in source}
         telling = _telling(table, sensitive_leaders(plan, policy))
@@ -66,6 +66,15 @@ def check_file(
     )
 
 
+def _asked(plan: Plan, policy: Policy, counted: Sequence[str]) -> list[str]:
+    """The columns that the check looks at, each once."""
+    telling = [name for pair in sensitive_leaders(plan, policy) for name in pair]
+    constant = plan.notes["households"]["constant"] if policy.links else {}
+    return list(
+        dict.fromkeys([*counted, *telling, *policy.links, *(n for link in policy.links for n in constant[link])])
+    )
+
+
 def sensitive_leaders(plan: Plan, policy: Policy) -> list[tuple[str, str]]:
     """Published columns that give a sensitive value away row by row, with that value's column.
 
@@ -76,7 +85,7 @@ def sensitive_leaders(plan: Plan, policy: Policy) -> list[tuple[str, str]]:
     return [(name, leader) for name, leaders in alone.items() for leader in leaders if leader in published]
 
 
-def _telling(table: Table, pairs: Sequence[tuple[str, str]]) -> Verdict | None:
+def _telling(table: Counted, pairs: Sequence[tuple[str, str]]) -> Verdict | None:
     """No row may show a column that gives its own masked value away (X7)."""
     if not pairs:
         return None
@@ -145,7 +154,7 @@ def _suppressed_group(
     return Verdict("suppressed_group", {}, rows, int(failing.sum()), int(quasi.rows[failing].sum()), state)
 
 
-def _households(table: Table, policy: Policy, plan: Plan) -> Verdict:
+def _households(table: Counted, policy: Policy, plan: Plan) -> Verdict:
     """No household shows on one row what another masks, nor its original number (X17)."""
     width, failing, rows, groups = len(policy.quasi), 0, 0, 0
     whole = table.tuples((*policy.quasi, *policy.links))

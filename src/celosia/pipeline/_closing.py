@@ -105,7 +105,7 @@ def _opened_pair(project: Project, plan: Plan) -> Iterator[Pair]:
         source = stack.enter_context(opened(project.folder))
         extracted = stack.enter_context(_extracted(project, source, plan))
         after = stack.enter_context(opened(candidate / "data.csv", None, False, **candidate_reading(source)))
-        yield Pair(extracted, after, plan, order if order.is_file() else None)
+        yield Pair(extracted, after, plan, order if order.exists() else None)
 
 
 @contextlib.contextmanager

@@ -11,22 +11,23 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celosia import messages
-from celosia.data.files import PRIVATE_FILE, private_folder, scratch_beside, writing_into
-from celosia.data.readers import working_names
+from celosia.data.files import PRIVATE_FILE, parts_of, private_folder, scratch_beside, writing_into
 from celosia.data.writers import write_csv
 from celosia.errors import DeliveryDamaged, NothingToDeliver, ReleaseDamaged
 from celosia.model.mel import DELIVERY_FORMAT, DeliveredFile, Delivery
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
+from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._release_folder import MANIFEST, Held, read_release, releases_of
 
@@ -116,7 +117,7 @@ def _assembled(draft: Path, project: Project, held: Held, now: datetime) -> Deli
             shutil.copyfile(held.folder / name, draft / PUBLIC / name)
             (draft / PUBLIC / name).chmod(_OPEN_FILE)
     rows, published = held.manifest.rows, len(held.manifest.published)
-    sizes = {RESTRICTED: (project.config.source.rows, len(working_names(project.working_copy))),
+    sizes = {RESTRICTED: (project.config.source.rows, len(project.names())),
              PUBLIC: (rows, published)}  # fmt: skip
     delivery = Delivery(
         project=project.config.name,
@@ -135,15 +136,24 @@ def _assembled(draft: Path, project: Project, held: Held, now: datetime) -> Deli
 
 def _restricted_half(project: Project, target: Path) -> None:
     """The base as it was read, every column and row in its order, and its annotated dictionary."""
-    names = working_names(project.working_copy)
-    with pq.ParquetFile(project.working_copy) as copy:
-        write_csv(copy.iter_batches(), names, target / DATA)
+    with opened(project.folder) as found:
+        write_csv(_as_read(project, found), project.names(), target / DATA)
     with writing_into(target):
         shutil.copyfile(project.dictionary_path, target / DICTIONARY)
         (target / DICTIONARY).chmod(PRIVATE_FILE)
         mark = target / messages.text("mel.delivery.mark")
         mark.write_text(messages.text("mel.delivery.do_not_publish") + "\n", "utf-8")
         mark.chmod(PRIVATE_FILE)
+
+
+def _as_read(project: Project, found: Opened) -> Iterator[pa.RecordBatch]:
+    """The rows of the base: those of the copy in their order; rows that stay in a database have only that of values."""
+    if project.in_place is not None and found.raw is not None:
+        yield from found.raw.ordered_batches()
+        return
+    for part in parts_of(project.working_copy):
+        with pq.ParquetFile(part) as copy:
+            yield from copy.iter_batches()
 
 
 def _listed(draft: Path, name: str, sizes: Mapping[str, tuple[int, int]]) -> DeliveredFile:

@@ -10,7 +10,6 @@ from typing import Any
 
 from celosia import messages
 from celosia.data.files import replacing
-from celosia.data.readers import working_names
 from celosia.data.sheets import read_rows, write_rows
 from celosia.model import dictionary
 from celosia.model.schema import Schema
@@ -45,7 +44,7 @@ def import_dictionary(folder: Place, edited: Place, *, expected: str | None = No
     """Take an edited dictionary if it describes exactly the project's columns; give how many lines changed."""
     project = open_project(folder)
     after = dictionary.variables_of(read_rows(Path(edited)), str(edited))
-    dictionary.refuse_disagreement(after, working_names(project.working_copy), str(edited))
+    dictionary.refuse_disagreement(after, project.names(), str(edited))
     with editing(project.folder, project.dictionary_path, expected):
         changed = len(set(after) - set(project.variables()))
         with messages.speaking(project.config.language), replacing(project.dictionary_path, 0o644) as draft:

@@ -19,7 +19,6 @@ from tomlkit import TOMLDocument
 
 from celosia import messages
 from celosia.data.files import replacing
-from celosia.data.readers import working_names
 from celosia.errors import NotExcepted, ReasonNeeded, ValueOutOfRange
 from celosia.model import dictionary
 from celosia.model.dictionary_view import DictionaryEdit, cancelled
@@ -263,7 +262,7 @@ def choose_unit(
 
 
 def _refuse_unknown_variable(project: Project, name: str) -> None:
-    Schema(working_names(project.working_copy)).position(name)
+    Schema(project.names()).position(name)
 
 
 __all__ = [

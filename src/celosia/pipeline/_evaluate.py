@@ -93,16 +93,21 @@ def evaluate(
 def opened_pair(before: Any, after: Any, report: Progress, reading: Mapping[str, Any]) -> Iterator[Pair]:
     """Both files, opened; a project alone is its source and its candidate."""
     with contextlib.ExitStack() as stack:
-        first = stack.enter_context(opened(before, report, **({} if _project(before) else reading)))
+        first = stack.enter_context(opened(before, report, **(_counting(reading) if _project(before) else reading)))
         folder = before if after is None else after if _project(after) else None
         if folder is None:
             yield Pair(first, stack.enter_context(opened(after, report, described=False, **reading)))
             return
         file, plan = _candidate(Path(folder)), read_plan(Path(folder)) if _project(before) else None
-        own = first if _project(before) else stack.enter_context(opened(folder, report))
+        own = first if _project(before) else stack.enter_context(opened(folder, report, **_counting(reading)))
         second = stack.enter_context(opened(file, report, described=False, **candidate_reading(own)))
         order = file.with_name("order.parquet")
-        yield Pair(first, second, plan, order if order.is_file() and plan else None)
+        yield Pair(first, second, plan, order if order.exists() and plan else None)
+
+
+def _counting(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """What a project accepts of the choices for a file: where it is counted."""
+    return {key: reading[key] for key in ("engine", "memory") if key in reading}
 
 
 def candidate_reading(source: Opened) -> dict[str, Any]:

@@ -107,6 +107,7 @@ def search_metrics(before: Opened, after: Opened, plan: Plan) -> dict[str, float
     released = after.table.tuples(policy.quasi)
     found = released_metrics(released, hierarchies, quasi.n_rows)
     levels = {name: int(level) for name, level in plan.levels.items()}
-    full = plan.method == "full-domain" and found["loss"] is not None
+    everywhere = set(levels) == set(policy.quasi)  # a search part by part has other levels in other parts
+    full = plan.method == "full-domain" and everywhere and found["loss"] is not None
     found["non_uniform_entropy"] = released_entropy(quasi, hierarchies, levels, released) if full else None
     return found

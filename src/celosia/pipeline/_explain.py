@@ -11,11 +11,12 @@ from typing import Any
 
 from celosia.data.files import private_folder, replacing
 from celosia.dossier import explanation_page, frontier_svg
+from celosia.errors import PartitionedSearch
 from celosia.model.explanation import Explanation, Frontier
 from celosia.pipeline._call import Place
 from celosia.pipeline._ground import Ground
 from celosia.pipeline._open import opened
-from celosia.pipeline._plan import ground_for
+from celosia.pipeline._plan import ground_for, policy_for
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._solve import problem_of
@@ -38,11 +39,13 @@ def explain_plan(
     into: Place | None = None,
     time_limit: float | None = None,
     report: Progress = None,
+    engine: str | None = None,
+    memory: str | None = None,
     **overrides: Any,
 ) -> Explained:
     """Explain the optimal search under a project's policy and save it as JSON, page and picture."""
     project = open_project(folder)
-    problem = problem_of(ground_after_steps(project, report, **overrides))
+    problem = problem_of(ground_after_steps(project, report, engine=engine, memory=memory, **overrides))
     clock = time.monotonic
     result = search(problem, time_limit=time_limit, clock=clock)
     watch = counted(report, "explain")
@@ -53,11 +56,22 @@ def explain_plan(
     return Explained(told, border, _save(told, border, Path(into) if into is not None else project.folder / "private"))
 
 
-def ground_after_steps(project: Project, report: Progress = None, **overrides: Any) -> Ground:
-    """The compressed source under the project's policy, after its steps: what every search begins with."""
+def ground_after_steps(
+    project: Project, report: Progress = None, *, whole: bool = False, engine: str | None = None,
+    memory: str | None = None, **overrides: Any,
+) -> Ground:  # fmt: skip
+    """The compressed source under the project's policy, after its steps: what every search begins with.
+
+    A search that goes part by part has no such ground: what looks at all rows at once would describe another plan.
+    """
     ready_kernels(report)
-    with opened(project.folder) as source, stepped(project, source, fresh=True, report=report) as after:
-        return ground_for(project, after.found, **overrides)
+    with (
+        opened(project.folder, engine=engine, memory=memory) as source,
+        stepped(project, source, fresh=True, report=report) as after,
+    ):
+        if partition := policy_for(project, after.found, **overrides).partition:
+            raise PartitionedSearch(variable=partition)
+        return ground_for(project, after.found, whole=whole, **overrides)
 
 
 def counted(report: Progress, key: str) -> Callable[[int, int], None] | None:

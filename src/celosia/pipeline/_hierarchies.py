@@ -28,7 +28,7 @@ def compiled_hierarchies(
 ) -> dict[str, CompiledHierarchy]:
     """The level maps of every quasi-identifier over the values that occur."""
     return {
-        name: _compiled(variables[name], vocabulary, specs.get(name), folder, _counts(quasi, i))
+        name: compiled_hierarchy(variables[name], vocabulary, specs.get(name), folder, _counts(quasi, i))
         for i, (name, vocabulary) in enumerate(zip(quasi.names, quasi.vocabularies, strict=True))
     }
 
@@ -43,7 +43,7 @@ def sensitive_hierarchies(
     """The level maps of the sensitive variables that are described, and of those that a criterion needs."""
     chosen = {name: specs.get(name) for name in tables if name in specs or name in needed}
     return {
-        name: _compiled(
+        name: compiled_hierarchy(
             variables[name],
             (own := project(tables[name], (name,))[0]).vocabularies[0],
             spec if spec is not None else sensitive_spec(variables[name], own.vocabularies[0]),
@@ -69,13 +69,14 @@ def uncovered(variable: Variable, vocabulary: Sequence[str], spec: Mapping[str, 
     return gaps(hierarchy, vocabulary, variable.unknown)
 
 
-def _compiled(
+def compiled_hierarchy(
     variable: Variable,
     vocabulary: Sequence[str],
     spec: Mapping[str, Any] | None,
     folder: Path,
     counts: Mapping[str, int],
 ) -> CompiledHierarchy:
+    """The level maps of one variable over its values and the rows behind each."""
     if spec and "file" in spec:
         path = folder / str(spec["file"])
         hierarchy, _ = read_csv(path, variable.name)

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia.data.table import Table
@@ -189,10 +188,10 @@ def _carried(linked: Linked, label: Groups, masks: Mapping[str, Mask]) -> dict[s
     return grown
 
 
-def renumbered(table: Table, published: Sequence[str], links: Sequence[str]) -> Table:
+def renumbered(table: Table, published: Sequence[str], links: Sequence[str], scratch: Path) -> Table:
     """The table with its households numbered by what is published of them: the same whatever their old numbers."""
     shown = [name for name in published if name not in links]
-    rank, texts = _published_rows(table, shown, links)
+    rank, texts = table.places_among(shown, links, scratch)
     codes = [column.dictionary_encode() for column in texts]
     groups = []
     for column in codes:
@@ -203,34 +202,6 @@ def renumbered(table: Table, published: Sequence[str], links: Sequence[str]) -> 
         old = column.dictionary.to_pylist()
         table = table.map_values(link, {old[i]: str(number) for i, number in enumerate(numbers.tolist()) if number})
     return table
-
-
-def _published_rows(
-    table: Table, shown: Sequence[str], links: Sequence[str]
-) -> tuple[NDArray[np.int64], list[pa.Array]]:
-    """The rank of every row among the distinct rows over the columns shown, and beside it its link columns."""
-    changes: list[NDArray[np.bool_]] = [np.zeros(0, bool)]
-    texts: list[list[pa.Array]] = [[pa.array([], pa.large_string())] for _ in links]
-    before: pa.RecordBatch | None = None
-    for batch in table.ordered_batches(shown, along=links):
-        joined = batch if before is None else pa.concat_batches([before, batch])
-        differs = _differing(joined, len(shown))
-        changes.append(differs if before is not None else np.concatenate([[False], differs])[: batch.num_rows])
-        for i, texts_of_link in enumerate(texts):
-            texts_of_link.append(batch.column(len(shown) + i).cast(pa.large_string()))
-        before = batch.slice(batch.num_rows - 1) if batch.num_rows else before
-    rank = np.cumsum(np.concatenate(changes)).astype(np.int64)
-    return rank, [pa.concat_arrays(parts) for parts in texts]
-
-
-def _differing(batch: pa.RecordBatch, width: int) -> NDArray[np.bool_]:
-    """Which rows differ from the one before, the first left out."""
-    rows = max(batch.num_rows - 1, 0)
-    differs = np.zeros(rows, bool)
-    for i in range(width):
-        column = batch.column(i)
-        differs |= pc.not_equal(column.slice(1), column.slice(0, rows)).to_numpy(zero_copy_only=False).astype(bool)
-    return differs
 
 
 def numbers_from(rank: NDArray[np.int64], links: Sequence[Groups]) -> list[NDArray[np.int64]]:

@@ -6,6 +6,7 @@ Source: MINSAL Verificación 4 (a second person verifies procedure and output).
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
 from celosia import messages
+from celosia.data.candidate import PERSON, persons_of
+from celosia.data.engines import open_engine
 from celosia.data.files import private_folder, scratch_beside
-from celosia.errors import CandidateChanged, NoCandidate, NoProtocolNamed, PlanStale
+from celosia.errors import CandidateChanged, CelosiaError, NoCandidate, NoProtocolNamed, PlanStale
 from celosia.model.plan import Plan, digest_of
 from celosia.model.rules import RuleReport
 from celosia.model.variables import Variable
@@ -33,7 +32,7 @@ from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._plan import ground_for, read_plan
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
-from celosia.pipeline._run import _refuse_stale, order_digest
+from celosia.pipeline._run import _refuse_stale, order_digest, reading_engine, source_of
 from celosia.pipeline._steps import stepped
 from celosia.risk.criteria import criterion_from
 from celosia.solver import domain_of
@@ -62,16 +61,25 @@ class Judged:
         return self.candidate / "data.csv"
 
 
-def check_in_house(folder: Place, *, now: datetime | None = None, report: Progress = None) -> InHouseReport:
+def check_in_house(
+    folder: Place,
+    *,
+    now: datetime | None = None,
+    report: Progress = None,
+    engine: str | None = None,
+    memory: str | None = None,
+) -> InHouseReport:
     """Judge the candidate again from its file, for the verifier, and say so in the journal."""
-    found = judge_candidate(folder, report)
+    found = judge_candidate(folder, report, engine, memory)
     made = InHouseReport(found.check, rules_on(found, "run"), recorded_digest(found.candidate))
     facts = {"candidate": found.check.digest, "agrees": made.agrees, "holds": made.holds}
     _journal.append(found.project.journal_path, "check", moment(now), facts)
     return made
 
 
-def judge_candidate(folder: Place, report: Progress = None) -> Judged:
+def judge_candidate(
+    folder: Place, report: Progress = None, engine: str | None = None, memory: str | None = None
+) -> Judged:
     """The candidate read back and measured against the present source, dictionary, policy and plan."""
     project = open_project(folder)
     _journal.entries(project.journal_path)  # a broken chain stops everything
@@ -80,7 +88,10 @@ def judge_candidate(folder: Place, report: Progress = None) -> Judged:
         raise NoCandidate(path=str(project.folder))
     ready_kernels(report)
     _refuse_stale(project, plan)
-    with opened(project.folder) as source, stepped(project, source, report=report) as after:
+    with (
+        opened(project.folder, engine=engine, memory=memory) as source,
+        stepped(project, source_of(plan, source), report=report) as after,
+    ):
         ground = ground_for(project, after.found, **plan.asked)
         if digest_of(ground.policy.as_dict()) != digest_of(plan.policy):
             raise PlanStale(what=messages.text("plan.stale_policy"))
@@ -148,7 +159,7 @@ def _judged_again(project: Project, plan: Plan, found: Opened, ground: Ground, r
         try:
             return check_file(
                 candidate / "data.csv", plan, place, order, dict(ground.sensitive), ground.quasi.n_rows,
-                ground.sensitive_hierarchies, ground.population,
+                ground.sensitive_hierarchies, ground.population, reading_engine(found.table),
             )  # fmt: skip
         except ValueError:  # Arrow's too: file and order have not the same length; its words may quote cells
             reason = messages.text("release.reason.order")
@@ -156,18 +167,17 @@ def _judged_again(project: Project, plan: Plan, found: Opened, ground: Ground, r
 
 
 def _refuse_other_persons(order: Path, found: Opened, suppressed: str) -> None:
-    """The private order must hold each person as often as the source does, or k in persons is worth nothing."""
-    reason = messages.text("release.reason.order")
-    try:
-        counted = pc.value_counts(pq.read_table(order).column(0).combine_chunks().cast(pa.large_string()))
-    except (OSError, ValueError):
-        raise CandidateChanged(path=str(order), reason=reason) from None
-    place = pc.sort_indices(counted.field("values"))
-    held = found.table.frequencies(str(found.person))
-    same = counted.field("values").take(place).equals(held.values.cast(pa.large_string()))
-    counts = counted.field("counts").take(place).to_numpy()
-    if suppressed != "drop" and not (same and bool((counts == held.counts).all())):
-        raise CandidateChanged(path=str(order), reason=reason)
+    """The private order must hold as many persons with one row, two, three… as the source does.
+
+    Who they are does not matter, and the order of another engine does not say: it is k that hangs on it.
+    """
+    with scratch_beside(order) as scratch, contextlib.closing(open_engine(None, scratch)) as engine:
+        try:
+            held = persons_of(engine, order).multiplicities(PERSON)
+        except CelosiaError:
+            held = None  # what cannot be read is not the order of this candidate
+    if held is None or (suppressed != "drop" and held != found.table.multiplicities(str(found.person))):
+        raise CandidateChanged(path=str(order), reason=messages.text("release.reason.order"))
 
 
 def _marginals(ground: Ground) -> dict[str, dict[str, int]]:

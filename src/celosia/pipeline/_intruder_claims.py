@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from celosia.attacks import Trials, rate_interval
 from celosia.errors import NothingToApprove
 from celosia.model.attacks import HumanPart
 from celosia.model.claims import Claims
@@ -33,6 +32,8 @@ def claims_summary(folder: Place) -> HumanPart | None:
 
 def summary(claims: Claims, candidate: str) -> HumanPart:
     """Attempts, claims and right ones; the rate is of attempts, and none where nothing was tried."""
+    from celosia.attacks import Trials, rate_interval  # loads sparse matrices, which nobody needs before an attempt
+
     low, high = rate_interval(Trials(claims.rows, claims.correct)) if claims.rows else (None, None)
     return HumanPart(
         candidate=claims.candidate,

@@ -96,7 +96,7 @@ def _behind(project: Project, source: Opened, plan: Plan, report: Progress) -> _
             solution = solved_again(project, after, ground, plan, report)
             table = _with_copies(after.found, plan.published)
             known = {**ground.hierarchies, **ground.sensitive_hierarchies}
-            rows = as_published(table, ground, plan, solution)
+            rows = as_published(table, ground, plan, solution, source.private)
             return _read(rows, plan.published, after.found.person, known)
     except (PlanStale, SeedMissing):
         return None

@@ -44,7 +44,7 @@ def compare_methods(
             raise ValueOutOfRange(parameter="method", given=method, allowed=", ".join(METHODS))
     project = open_project(folder)
     basis = basis_of(project, policy_in_force(project), REPORT)
-    ground = ground_after_steps(project, report, method="full-domain")
+    ground = ground_after_steps(project, report, whole=True, method="full-domain")
     told = stage(report, "methods")
     results = []
     for number, method in enumerate(methods):

@@ -18,11 +18,11 @@ from celosia.model.plan import PLAN_FORMAT, Plan, Policy, digest_of, plan_from
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._ground import Ground, ground_of
-from celosia.pipeline._open import Opened, opened
+from celosia.pipeline._open import Opened, opened, settled_source
 from celosia.pipeline._policy import policy_of
 from celosia.pipeline._progress import Progress, ready_kernels
 from celosia.pipeline._project import Project, open_project, read_toml
-from celosia.pipeline._solve import Solution, solve
+from celosia.pipeline._solve import PartsMissed, Solution, solve
 from celosia.pipeline._steps import Stepped, stepped
 from celosia.solver import NoSolution
 
@@ -35,20 +35,32 @@ class Planned:
     path: Path
 
 
-def make_plan(folder: Place, *, now: datetime | None = None, report: Progress = None, **overrides: Any) -> Planned:
+def make_plan(
+    folder: Place,
+    *,
+    now: datetime | None = None,
+    report: Progress = None,
+    engine: str | None = None,
+    memory: str | None = None,
+    **overrides: Any,
+) -> Planned:
     """Find the release that loses least under the project's policy and write plan.json."""
-    return plan_on_ground(folder, now, report, **overrides)[0]
+    return plan_on_ground(folder, now, report, engine, memory, **overrides)[0]
 
 
 def plan_on_ground(
-    folder: Place, now: datetime | None = None, report: Progress = None, **overrides: Any
-) -> tuple[Planned, Ground]:
+    folder: Place, now: datetime | None = None, report: Progress = None, engine: str | None = None,
+    memory: str | None = None, **overrides: Any,
+) -> tuple[Planned, Ground]:  # fmt: skip
     """The plan, written, and the compressed source it was found on."""
     project, now = open_project(folder), moment(now)
     folder = project.folder
     ready_kernels(report)
     asked = {key: _plain(value) for key, value in overrides.items() if value is not None}
-    with opened(folder) as source, stepped(project, source, fresh=True, report=report) as after:
+    with (
+        opened(folder, engine=engine, memory=memory) as source,
+        stepped(project, settled_source(source), fresh=True, report=report) as after,
+    ):
         ground = ground_for(project, after.found, **asked)
         solution = solve(ground, report)
     path = folder / "plan.json"
@@ -68,11 +80,16 @@ def plan_on_ground(
     return Planned(plan, path), ground
 
 
-def ground_for(project: Project, found: Opened, **overrides: Any) -> Ground:
-    """The compressed source under the project's policy."""
+def ground_for(project: Project, found: Opened, *, whole: bool = False, **overrides: Any) -> Ground:
+    """The compressed source under the project's policy; `whole` where methods other than the policy's look at it."""
+    policy = policy_for(project, found, **overrides)
+    return ground_of(found.table, found.variables, found.person, policy, project.folder, whole=whole)
+
+
+def policy_for(project: Project, found: Opened, **overrides: Any) -> Policy:
+    """The project's policy on what was opened, which may have been through its steps."""
     document = read_toml(project.folder / "celosia.toml")
-    policy = policy_of(document, found.variables, project.config.protocols, **overrides)
-    return ground_of(found.table, found.variables, found.person, policy, project.folder)
+    return policy_of(document, found.variables, project.config.protocols, **overrides)
 
 
 def read_plan(folder: Place) -> Plan:
@@ -141,6 +158,10 @@ def _plain(value: Any) -> Any:
 
 
 def _nearest_miss(miss: NoSolution) -> NoFeasiblePlan:
+    if isinstance(miss, PartsMissed):
+        hint = messages.text("scale.partition_hint", variable=miss.variable, parts=miss.parts, failing=miss.unsolved,
+                             small=miss.small, limit=messages.percent(miss.suppressed_share))  # fmt: skip
+        return NoFeasiblePlan(suppressed=miss.suppressed_rows, allowed=miss.allowed_rows, hint=hint)
     worst = max(miss.failing, key=lambda failing: failing.rows, default=None)
     hint = messages.text("plan.hint", limit=miss.suppressed_share) if worst is None else messages.text(
         "plan.hint_criterion",

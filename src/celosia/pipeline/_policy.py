@@ -18,6 +18,7 @@ from celosia.model import dictionary
 from celosia.model.plan import Policy
 from celosia.model.protocols import Rule
 from celosia.model.variables import Role, Variable
+from celosia.pipeline._parts_allowed import refuse_impossible_partition
 from celosia.pipeline._settings import exact_share, refuse_wrong_request
 from celosia.protocols import combined, least, norm_of
 from celosia.risk.criteria import criterion_from
@@ -40,6 +41,9 @@ def policy_of(
     _refuse_unknown_names(hierarchies, [v.name for v in variables])
     _refuse_unknown_names(given.get("weights", {}), [v.name for v in variables])
     _refuse_unknown_names(given.get("order", ()), quasi)
+    partition = str(given.get("partition", ""))
+    _refuse_unknown_names([partition] if partition else [], quasi)
+    minimum, maximum = _bounds(hierarchies, partition)
     policy = Policy(
         quasi=quasi,
         sensitive=sensitive,
@@ -51,17 +55,29 @@ def policy_of(
         mean=given.get("mean", "geometric"),
         weights=given.get("weights", {}),
         hierarchies={name: without_bounds(spec) for name, spec in hierarchies.items()},
-        minimum={name: spec["minimum"] for name, spec in hierarchies.items() if "minimum" in spec},
-        maximum={name: spec["maximum"] for name, spec in hierarchies.items() if "maximum" in spec},
+        minimum=minimum,
+        maximum=maximum,
         mask_sensitive=given.get("mask_sensitive", "minsal" in map(norm_of, protocols)),
         suppressed=given.get("suppressed", "keep"),
         reading=given.get("reading", "own"),
         time_limit=given.get("time_limit"),
         links=links,
+        partition=partition,
     )
+    refuse_impossible_partition(policy)
     if links and policy.method != "full-domain":
         raise LinkedRowsMethod(method=policy.method, columns=", ".join(links))
     return policy
+
+
+def _bounds(hierarchies: Mapping[str, Mapping[str, Any]], partition: str) -> tuple[dict[str, int], dict[str, int]]:
+    """The least and the greatest level of each variable; the partition's own is fixed, at its least level."""
+    minimum = {name: spec["minimum"] for name, spec in hierarchies.items() if "minimum" in spec}
+    maximum = {name: spec["maximum"] for name, spec in hierarchies.items() if "maximum" in spec}
+    if partition:
+        level = minimum.setdefault(partition, 0)
+        maximum.setdefault(partition, level)
+    return minimum, maximum
 
 
 def _published_by_role(

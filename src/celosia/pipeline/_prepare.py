@@ -18,20 +18,23 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.data.engines import open_engine
-from celosia.data.files import own_folder, writing_into
-from celosia.data.readers import ingest
+from celosia.data.engines import Engine
+from celosia.data.files import PRIVATE_FILE, own_folder, writing_into
+from celosia.data.readers import refuse_json_texts
 from celosia.data.sheets import read_rows
-from celosia.data.suggest import ColumnFacts, person_key, suggest
+from celosia.data.sniffing import apply_overrides
+from celosia.data.suggest import ColumnFacts, Judged, judged, person_key, suggest
 from celosia.data.table import Table
 from celosia.errors import AlreadyExists, DictionaryNeeded, FolderUnwritable, ValueOutOfRange
 from celosia.model import dictionary
 from celosia.model.project import PROTOCOLS, ProjectConfig
 from celosia.model.schema import Schema
-from celosia.model.sources import Ingested
+from celosia.model.sources import Ingested, ReadingChoices
 from celosia.model.variables import Role, Variable
 from celosia.pipeline import _journal
+from celosia.pipeline._addresses import is_address, resolved_source
 from celosia.pipeline._call import Place, moment, refuse_unknown_choices
+from celosia.pipeline._engine import CATALOGUE, copied, in_place_of, is_catalogue_table, kept_engine, source_engine
 from celosia.pipeline._policy import default_criteria
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, config_document, source_dict
@@ -69,29 +72,75 @@ def init(
     *,
     now: datetime | None = None,
     report: Progress = None,
+    engine: str | None = None,
+    memory: str | None = None,
     **reading: Any,
 ) -> Initiated:
-    """Make a project folder from a source: working copy, proposed dictionary, journal."""
+    """Make a project folder from a source: working copy, proposed dictionary, journal.
+
+    A table of PostgreSQL that is to be counted there (`engine="postgresql"`) is not copied: only its names are kept.
+    """
     protocols = _known(protocols)
     refuse_unknown_choices(reading)
-    folder = Path(into) if into is not None else Path(folder_name(str(source)))
+    folder = Path(into) if into is not None else Path(folder_name(_named_after(source, reading)))
     given = Path(given_dictionary) if given_dictionary is not None else None
     if folder.exists():
         raise AlreadyExists(path=str(folder))
     if "mel" in protocols and given is None:
         raise DictionaryNeeded()  # MEL IV.1: the base and its dictionary are both needed to begin
-    with _staged(folder) as staging:
-        ingested = ingest(source, staging / "private" / "working.parquet", progress=stage(report, "read"), **reading)
+    with _staged(folder) as staging, _begun(staging, source, engine, memory, report, reading) as begun:
+        table, ingested = begun
         if person is not None:
             Schema(ingested.names).position(person)
         labels = _given_labels(given, ingested.names)  # a dictionary that does not fit is refused before any counting
-        facts = _counted(staging, ingested, report)
-        variables, steps = _described(ingested, facts, protocols, labels)
-        key = person or person_key(facts)
-        config = ProjectConfig(folder.name, messages.language(), protocols, ingested.source, key)
+        facts = column_facts(table, stage(report, "suggest"))
+        if not (staging / "private" / "working.parquet").exists():
+            refuse_json_texts(facts)
+        opinion = judged(facts)
+        variables, steps = _described(ingested, facts, opinion, protocols, labels)
+        config = ProjectConfig(
+            folder.name, messages.language(), protocols, ingested.source, person or person_key(facts, opinion),
+            engine=kept_engine(engine), memory=memory or "",
+        )  # fmt: skip
         _write(staging, config, variables, steps, moment(now))
         _keep_figures(staging, facts, moment(now))
     return Initiated(Project(folder, config), variables)
+
+
+@contextlib.contextmanager
+def _begun(
+    staging: Path, source: Any, engine: str | None, memory: str | None, report: Progress, reading: Mapping[str, Any]
+) -> Iterator[tuple[Table, Ingested]]:
+    """The rows of a source: copied into the project and counted by its engine, or in their place."""
+    place = in_place_of(source, engine)
+    private = staging / "private"
+    with contextlib.closing(source_engine(private, engine if place is None else place.address, memory)) as used:
+        if place is not None:
+            yield _found_in_place(private, used, place.variable, reading)
+            return
+        copy = private / "working.parquet"
+        ingested = copied(used, resolved_source(source), copy, report, reading)
+        yield Table(used, used.parquet(copy), ingested.names), ingested
+
+
+def _found_in_place(private: Path, engine: Engine, variable: str, reading: Mapping[str, Any]) -> tuple[Table, Ingested]:
+    from celosia.data.in_place import placed
+
+    found = placed(engine, apply_overrides(ReadingChoices(format="postgresql"), **reading), variable)
+    with writing_into(private):
+        text = json.dumps(found.place.as_dict(), ensure_ascii=False, indent=2)
+        (private / "place.json").write_text(text + "\n", "utf-8")
+        (private / "place.json").chmod(PRIVATE_FILE)
+    return found.table, found.ingested
+
+
+def _named_after(source: Any, reading: Mapping[str, Any]) -> str:
+    """What a project is called: its file, or its table where the source is a database."""
+    text = str(source)
+    if is_catalogue_table(text):
+        return text.removeprefix(CATALOGUE).split(".")[-1]
+    table = str(reading.get("sheet") or "")
+    return table.split(".")[-1] if table and is_address(text) else text
 
 
 def _known(protocols: Sequence[str]) -> tuple[str, ...]:
@@ -127,18 +176,15 @@ def _staged(folder: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _counted(staging: Path, ingested: Ingested, report: Progress) -> list[ColumnFacts]:
-    """What each column holds, counted once."""
-    with contextlib.closing(open_engine(None, staging / "private")) as engine:
-        table = Table(engine, engine.parquet(staging / "private" / "working.parquet"), ingested.names)
-        return column_facts(table, stage(report, "suggest"))
-
-
 def _described(
-    ingested: Ingested, facts: Sequence[ColumnFacts], protocols: tuple[str, ...], labels: Mapping[str, str]
+    ingested: Ingested,
+    facts: Sequence[ColumnFacts],
+    opinion: Judged,
+    protocols: tuple[str, ...],
+    labels: Mapping[str, str],
 ) -> tuple[tuple[Variable, ...], str]:
     """The proposed dictionary and the treatments as TOML."""
-    proposed = with_labels(suggest(facts, norm_of(protocols[0]) if protocols else None), ingested)
+    proposed = with_labels(suggest(facts, norm_of(protocols[0]) if protocols else None, opinion), ingested)
     variables = tuple(replace(variable, label=labels.get(variable.name, variable.label)) for variable in proposed)
     values, distinct = {one.name: one.values for one in facts}, {one.name: one.distinct for one in facts}
     return variables, proposed_steps(treatments(variables, values.__getitem__, distinct, protocols=protocols))

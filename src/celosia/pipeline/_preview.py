@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from celosia.data import preview
-from celosia.data.readers import Head, head_of, tables_of, working_names
+from celosia.data.files import parts_of
+from celosia.data.readers import Head, head_of, tables_of
 from celosia.data.sniffing import sniff
 from celosia.data.suggest import person_key, suggest
 from celosia.model import dictionary
@@ -23,6 +23,7 @@ from celosia.model.sources import ReadingChoices
 from celosia.model.variables import Variable
 from celosia.pipeline._addresses import resolved_source
 from celosia.pipeline._call import Place, refuse_unknown_choices
+from celosia.pipeline._open import opened
 from celosia.pipeline._project import Project, open_project
 
 LOOKED_AT = 500  # rows on which the columns of a source are judged
@@ -67,7 +68,8 @@ def preview_project(folder: Place, rows: int = 20, offset: int = 0) -> Preview:
     variables = _in_order(project)
     hidden = {name for name in (project.config.person, project.config.household) if name}
     shown = [i for i, one in enumerate(variables) if not preview.is_veiled(one) and one.name not in hidden]
-    total, cells = _cells(project.working_copy, shown, len(variables), _bounded(rows), max(offset, 0))
+    cells_of = _cells_in_place if project.in_place is not None else _cells
+    total, cells = cells_of(project, shown, len(variables), _bounded(rows), max(offset, 0))
     return preview.preview_rows(variables, cells, hidden=hidden, offset=max(offset, 0), total=total)
 
 
@@ -82,27 +84,49 @@ def _with_refusals(shown: Preview, head: Head) -> Preview:
 
 def _in_order(project: Project) -> list[Variable]:
     """The dictionary's lines in the order of the columns."""
-    names, variables = working_names(project.working_copy), project.variables()
+    names, variables = project.names(), project.variables()
     dictionary.refuse_disagreement(variables, names, str(project.dictionary_path))
     known = {variable.name: variable for variable in variables}
     return [known[name] for name in names]
 
 
-def _cells(path: Path, shown: Sequence[int], width: int, rows: int, offset: int) -> tuple[int, list[tuple[str, ...]]]:
+def _cells(
+    project: Project, shown: Sequence[int], width: int, rows: int, offset: int
+) -> tuple[int, list[tuple[str, ...]]]:
     """Cells of some rows; columns that stay veiled are not even read."""
-    with pq.ParquetFile(path) as file:
-        total = file.metadata.num_rows
-        taken = list(_taken(file, shown, rows, offset))
-    here = max(0, min(rows, total - offset))
-    columns: list[list[str]] = [[""] * here] * width
-    for place, position in enumerate(shown):
-        columns[position] = [cell for part in taken for cell in part[place]]
-    return total, list(zip(*columns, strict=True))
+    taken: list[list[list[str]]] = []
+    total = 0
+    for part in parts_of(project.working_copy):
+        with pq.ParquetFile(part) as file:
+            taken += _taken(file, shown, rows, offset, total)
+            total += file.metadata.num_rows
+    columns = [[cell for part in taken for cell in part[place]] for place in range(len(shown))]
+    return total, _beside_veiled(columns, shown, width, max(0, min(rows, total - offset)))
 
 
-def _taken(file: pq.ParquetFile, shown: Sequence[int], rows: int, offset: int) -> Iterator[list[list[str]]]:
-    """The pieces of the row groups that hold the rows asked for."""
-    start = 0
+def _cells_in_place(
+    project: Project, shown: Sequence[int], width: int, rows: int, offset: int
+) -> tuple[int, list[tuple[str, ...]]]:
+    """The same of a table that stays where it is: a few rows of the columns shown are asked for, in their order."""
+    names = project.names()
+    with opened(project.folder) as found:
+        raw = found.raw or found.table
+        total = raw.count_rows()
+        page = raw.page([names[i] for i in shown], rows, offset) if shown else None
+    columns = [] if page is None else [column.to_pylist() for column in page.columns]
+    return total, _beside_veiled(columns, shown, width, max(0, min(rows, total - offset)))
+
+
+def _beside_veiled(columns: Sequence[list[str]], shown: Sequence[int], width: int, here: int) -> list[tuple[str, ...]]:
+    """Rows of all columns: those shown in their places, nothing in the others."""
+    every: list[list[str]] = [[""] * here] * width
+    for column, position in zip(columns, shown, strict=False):
+        every[position] = column
+    return list(zip(*every, strict=True))
+
+
+def _taken(file: pq.ParquetFile, shown: Sequence[int], rows: int, offset: int, start: int) -> Iterator[list[list[str]]]:
+    """The pieces of the row groups that hold the rows asked for; `start` rows stand before the file."""
     for group in range(file.num_row_groups):
         size = file.metadata.row_group(group).num_rows
         first, last = max(offset - start, 0), min(offset + rows - start, size)

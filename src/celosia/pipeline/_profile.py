@@ -13,7 +13,7 @@ from pathlib import Path
 from celosia.data import descriptives
 from celosia.data.files import private_folder, replacing
 from celosia.data.preview import is_veiled
-from celosia.data.suggest import dependencies
+from celosia.data.suggest import contradicted, dependencies
 from celosia.data.table import Frequencies, Table
 from celosia.dossier import profile_page
 from celosia.model.profile import Exposure, ProfileReport, VariableProfile
@@ -29,6 +29,7 @@ KEPT = "profile"
 RARE = 3  # a value held by at most this many rows is rare: ATENEA's RI ≥ 0.3
 LISTED = 20
 _MOST_LINKED = 30  # pairs are counted one by one: 435 at most
+_GLANCE = 20_000  # rows that show at once that most of those pairs are not worth counting
 _LINKED_SCALES = (Scale.CATEGORICAL, Scale.DISCRETE, Scale.DATE)
 _NUMERIC = (Scale.CONTINUOUS, Scale.DISCRETE)
 
@@ -110,7 +111,9 @@ def _dependencies(table: Table, variables: Sequence[Variable], rows: int) -> tup
     def pairs(a: int, b: int) -> int:
         return table.distinct_together([names[a], names[b]])
 
-    found = dependencies(names, [distinct[name] for name in names], rows, pairs, least=1.0)
+    hopeless = contradicted(table.some(_GLANCE).tuples(names).codes) if names else None
+    counts = [distinct[name] for name in names]
+    found = dependencies(names, counts, rows, pairs, least=1.0, hopeless=hopeless)
     return tuple((dependency.determinant, dependency.dependent) for dependency in found)
 
 

@@ -5,6 +5,7 @@ Ignores what the figures mean. `private/` is made with mode 0700 and never leave
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from dataclasses import asdict, dataclass
@@ -12,10 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.errors import BadProjectFile, FileMissing, NotAProject, UnknownFormat, WorkingCopyMissing
+from celosia.data.sniffing import holds_password
+from celosia.errors import (
+    BadProjectFile,
+    FileMissing,
+    NotAProject,
+    PasswordInAddress,
+    UnknownFormat,
+    WorkingCopyMissing,
+)
 from celosia.model import dictionary
-from celosia.model.project import FORMAT, ProjectConfig
-from celosia.model.sources import Notice, ReadingChoices, Source
+from celosia.model.place import PLACE_FORMAT, InPlace, place_from
+from celosia.model.project import ENGINE, FORMAT, ProjectConfig
+from celosia.model.sources import ColumnLabels, Notice, ReadingChoices, Source
 from celosia.model.variables import Variable
 from celosia.pipeline._call import Place
 from celosia.pipeline._settings import refuse_wrong_settings
@@ -29,9 +39,33 @@ class Project:
     config: ProjectConfig
 
     @property
+    def private(self) -> Path:
+        """What never leaves the house."""
+        return self.folder / "private"
+
+    @property
     def working_copy(self) -> Path:
-        """The private columnar copy of the source."""
-        return self.folder / "private" / "working.parquet"
+        """The private columnar copy of the source, a file or a folder of parts; absent where rows stay in place."""
+        return self.private / "working.parquet"
+
+    @property
+    def in_place(self) -> InPlace | None:
+        """The table of a database whose rows stay there; None where there is a working copy."""
+        path = self.private / "place.json"
+        return _read_place(path) if path.is_file() and not self.working_copy.exists() else None
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the source's columns, in their order."""
+        from celosia.data.readers import working_names
+
+        place = self.in_place
+        return working_names(self.working_copy) if place is None else place.names
+
+    def labels(self) -> dict[str, ColumnLabels]:
+        """What the source itself says of its columns; a database says nothing."""
+        from celosia.data.readers import working_labels
+
+        return working_labels(self.working_copy) if self.in_place is None else {}
 
     @property
     def dictionary_path(self) -> Path:
@@ -65,7 +99,7 @@ def open_project(folder: Place) -> Project:
     if not is_project(folder):
         raise NotAProject(path=str(folder))
     project = Project(folder, _config(read_toml(folder / "celosia.toml"), folder / "celosia.toml"))
-    if not project.working_copy.is_file():
+    if not project.working_copy.exists() and project.in_place is None:
         raise WorkingCopyMissing(path=str(folder))
     return project
 
@@ -89,6 +123,10 @@ def config_document(config: ProjectConfig, template: str = "") -> str:
     document["name"] = config.name
     document["language"] = config.language
     document["protocols"] = list(config.protocols)
+    if config.engine != ENGINE:
+        document["engine"] = config.engine
+    if config.memory:
+        document["memory"] = config.memory
     document["source"] = source_dict(config.source)
     unit = tomlkit.table()
     if config.person:
@@ -119,6 +157,9 @@ def _config(document: dict[str, Any], path: Path) -> ProjectConfig:
     if found != FORMAT:
         raise UnknownFormat(path=str(path), found=found, expected=FORMAT)
     refuse_wrong_settings(document, str(path))
+    engine = document.get("engine", ENGINE).strip() or ENGINE
+    if holds_password(engine):
+        raise PasswordInAddress()
     unit = document.get("unit", {})
     return ProjectConfig(
         name=document["name"],
@@ -127,7 +168,20 @@ def _config(document: dict[str, Any], path: Path) -> ProjectConfig:
         source=_source(document["source"]),
         person=unit.get("person") or None,
         household=unit.get("household") or None,
+        engine=engine,
+        memory=document.get("memory", ""),
     )
+
+
+def _read_place(path: Path) -> InPlace:
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        found = str(held["format"])
+        if found == PLACE_FORMAT:
+            return place_from(held)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BadProjectFile(path=str(path), line="?") from None
+    raise UnknownFormat(path=str(path), found=found, expected=PLACE_FORMAT)
 
 
 def _source(held: dict[str, Any]) -> Source:

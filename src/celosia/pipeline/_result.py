@@ -15,8 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from celosia import messages
 from celosia.data.preview import VEIL, is_veiled, shown_cell
-from celosia.errors import BadProjectFile, CelosiaError, NoCandidate, ValueOutOfRange
+from celosia.errors import BadProjectFile, CelosiaError, NoCandidate, NotOnThisEngine, ValueOutOfRange
 from celosia.model.evaluation import RiskComparison, RiskSide
 from celosia.model.plan import Plan, digest_of
 from celosia.model.results import LastCheck, LaterRule, Result, SideColumn, SideRow, Sides
@@ -187,6 +188,8 @@ def side_by_side(folder: Place, rows: int = 20, offset: int = 0) -> Sides:
     project = open_project(folder)
     home = project.folder / "private" / "candidate"
     found = read_sample(home / FILE, rows, offset)
+    if project.in_place is not None:
+        raise NotOnThisEngine(what=messages.text("scale.side_by_side"), engine="PostgreSQL")
     if found is None or found[0].digest != read_check(home).digest:
         raise NoCandidate(path=str(project.folder))
     sample, kept = found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -12,9 +11,10 @@ from pathlib import Path
 
 from celosia import messages
 from celosia.data.candidate import write_candidate
-from celosia.data.files import private_folder, scratch_beside, writing_into
+from celosia.data.engines import Engine
+from celosia.data.files import content_digest, private_folder, scratch_beside, writing_into
 from celosia.data.table import Table
-from celosia.errors import CandidateFails, NothingLeft, PlanStale
+from celosia.errors import CandidateFails, NothingLeft, PlanStale, SourceMoved
 from celosia.model.plan import Plan, digest_of
 from celosia.model.rules import RuleReport
 from celosia.model.verdict import CheckReport, State
@@ -24,7 +24,7 @@ from celosia.pipeline._check import check_file, sensitive_leaders
 from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import renumbered
 from celosia.pipeline._mel import refuse_unapproved
-from celosia.pipeline._open import Opened, opened
+from celosia.pipeline._open import Opened, opened, settled_source
 from celosia.pipeline._plan import dictionary_digest, ground_for, plan_of, read_plan
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
@@ -44,9 +44,17 @@ class Ran:
     plan: Plan
     check: CheckReport
     rules: RuleReport
+    sampled: bool = True  # whether rows before and after were kept side by side
 
 
-def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = None) -> Ran:
+def run_plan(
+    folder: Place,
+    *,
+    now: datetime | None = None,
+    report: Progress = None,
+    engine: str | None = None,
+    memory: str | None = None,
+) -> Ran:
     """Apply the project's plan; a candidate is left only if it was read back and every rule holds on it."""
     project, now = open_project(folder), moment(now)
     folder = project.folder
@@ -54,8 +62,11 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
     refuse_unapproved(project)
     ready_kernels(report)
     _refuse_stale(project, plan)
-    with opened(folder, traced=True) as source, stepped(project, source, report=report) as after:
-        found = after.found
+    with (
+        opened(folder, traced=True, engine=engine, memory=memory) as source,
+        stepped(project, source_of(plan, source), report=report) as after,
+    ):
+        found, sampled = after.found, source.table.traced  # rows that stay in a database have no order of their own
         ground = ground_for(project, found, **plan.asked)
         solution = solved_again(project, after, ground, plan, report)
         watched = Watched(project.config.source.rows, plan.published)
@@ -69,12 +80,13 @@ def run_plan(folder: Place, *, now: datetime | None = None, report: Progress = N
             if rules.failing:
                 _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
                 raise CandidateFails(failing=failing_text(rules))
-            save_sample(source.table, watched, check.digest, made / FILE)
+            if sampled:
+                save_sample(source.table, watched, check.digest, made / FILE)
             _put_in_place(scratch / "candidate", folder / "private" / "candidate")
     facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows,
              "order": order_digest(folder / "private" / "candidate")}  # fmt: skip
     _journal.append(project.journal_path, "run", now, facts)
-    return Ran(folder / "private" / "candidate" / "data.csv", plan, check, rules)
+    return Ran(folder / "private" / "candidate" / "data.csv", plan, check, rules, sampled)
 
 
 def _rules_judged(project: Project, plan: Plan, check: CheckReport, candidate: Path) -> RuleReport:
@@ -91,11 +103,8 @@ def _rules_judged(project: Project, plan: Plan, check: CheckReport, candidate: P
 
 def order_digest(candidate: Path) -> str:
     """Digest of the private order of persons beside a candidate; empty where rows are counted."""
-    path = candidate / "order.parquet"
-    if not path.is_file():
-        return ""
-    with path.open("rb") as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+    path = candidate / "order.parquet"  # a file, or a folder of parts
+    return content_digest(path) if path.exists() else ""
 
 
 def _refuse_stale(project: Project, plan: Plan) -> None:
@@ -103,6 +112,14 @@ def _refuse_stale(project: Project, plan: Plan) -> None:
         raise PlanStale(what=messages.text("plan.stale_source"))
     if plan.dictionary != dictionary_digest(project):
         raise PlanStale(what=messages.text("plan.stale_dictionary"))
+
+
+def source_of(plan: Plan, found: Opened) -> Opened:
+    """What was opened, where its rows are those that the plan was made on: in place they may have changed."""
+    try:
+        return settled_source(found)
+    except SourceMoved:
+        raise PlanStale(what=messages.text("plan.stale_source")) from None
 
 
 def solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, report: Progress) -> Solution:
@@ -118,19 +135,25 @@ def solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, r
 def _written_and_checked(
     found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, watched: Watched, report: Progress
 ) -> CheckReport:
-    table = as_published(found.table, ground, plan, solution)
-    order = write_candidate(table, plan.published, found.person, target, watched.passing)
+    table = as_published(found.table, ground, plan, solution, found.private)
+    order = write_candidate(table, plan.published, found.person, target, watched)
     if told := stage(report, "check"):
         told(0.5)
     rows = ground.quasi.n_rows
     trees = ground.sensitive_hierarchies
-    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows, trees, ground.population)
+    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows, trees, ground.population,
+                       reading_engine(found.table))  # fmt: skip
     with writing_into(target):
         (target / "verdict.json").write_text(json.dumps(check.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     return check
 
 
-def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution) -> Table:
+def reading_engine(table: Table) -> Engine | None:
+    """The engine of a table where it can read the file that was written; else nobody, and DuckDB does."""
+    return table.engine if table.engine.reads_files else None
+
+
+def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution, scratch: Path) -> Table:
     """The table with what the plan publishes in place of the original; columns it does not name stay."""
     dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
     if dropped is not None and dropped.all():
@@ -139,11 +162,12 @@ def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution) -
     codes = [*solution.published.codes.T, *tuples.codes[:, width:].T]  # link columns pass as they are …
     vocabularies = [*solution.published.vocabularies, *tuples.vocabularies[width:]]
     masks = {name: mask for name, mask in solution.masks.items() if name in plan.published}
+    table = solution.stand_ins.put_in(table)
     table = table.recode(tuples, codes, vocabularies, masks, dropped)
     for name, leader in sensitive_leaders(plan, ground.policy):
         table = table.mask_along(name, leader)  # also where the value came masked from the source
     if links := tuples.names[width:]:
-        table = renumbered(table, plan.published, links)  # … and are numbered by what is published of each household
+        table = renumbered(table, plan.published, links, scratch)  # … and numbered by what each household publishes
     return table
 
 

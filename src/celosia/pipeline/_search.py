@@ -65,18 +65,11 @@ def _missed(project: Project, miss: NoFeasiblePlan) -> Searched:
 
 
 def _levels(ground: Ground, plan: Plan) -> tuple[LevelFound, ...]:
-    return tuple(
-        _level(ground, name, position, plan.levels[name])
-        for position, name in enumerate(ground.quasi.names)
-        if name in plan.levels
-    )
+    return tuple(_level(ground, name, plan.levels[name]) for name in ground.policy.quasi if name in plan.levels)
 
 
-def _level(ground: Ground, name: str, position: int, level: int) -> LevelFound:
-    tree = ground.hierarchies[name]
-    rows = np.bincount(
-        tree.maps[level][ground.quasi.codes[:, position]], weights=ground.quasi.rows, minlength=len(tree.labels[level])
-    )
+def _level(ground: Ground, name: str, level: int) -> LevelFound:
+    tree, rows = ground.hierarchies[name], ground.rows_at(name, level)
     groups = int(np.count_nonzero(rows))
     return LevelFound(name, level, tree.height, len(tree.labels[0]), groups, _examples(tree, level, rows))
 
@@ -101,8 +94,19 @@ def _plan_shown(project: Project, view: PolicyView) -> dict[str, Any] | None:
         "masked_sensitive": dict(plan.masked_sensitive), "classes": plan.classes, "optimal": plan.optimal,
         "nodes": plan.nodes, "nodes_checked": plan.nodes_checked, "criteria": list(plan.policy["criteria"]),
         "limit": plan.policy["limit"], "digest": plan.digest, "followers": dict(plan.followers),
-        "printed": plan.notes.get("printed_recipe"), "stale": _stale(project, plan, view),
+        "printed": plan.notes.get("printed_recipe"), "partition": _parts_shown(plan),
+        "stale": _stale(project, plan, view),
     }  # fmt: skip
+
+
+def _parts_shown(plan: Plan) -> dict[str, Any] | None:
+    """How a search that went part by part is told: how many parts, which levels differ, what was proved."""
+    noted = plan.notes.get("partition")
+    if noted is None:
+        return None
+    varied = [name for name in plan.policy["quasi"] if name not in plan.levels]
+    optimal = all(part["optimal"] for part in noted["parts"])
+    return {"variable": noted["variable"], "parts": len(noted["parts"]), "varied": varied, "optimal": optimal}
 
 
 def _stale(project: Project, plan: Plan, view: PolicyView) -> bool:

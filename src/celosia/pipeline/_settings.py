@@ -14,7 +14,7 @@ from typing import Any
 from celosia import messages
 from celosia.errors import ValueOutOfRange, WrongSetting
 from celosia.model.plan import MEANS, METHODS, METRICS
-from celosia.model.project import PROTOCOLS
+from celosia.model.project import PROTOCOLS, memory_bytes
 from celosia.model.scenarios import exact_threshold
 
 _LARGEST_WEIGHT = 10**6
@@ -97,6 +97,7 @@ POLICY: Mapping[str, Setting] = {
     "mask_sensitive": _FLAG,
     "suppressed": _choice("keep", "drop"),
     "reading": _choice("own", "wildcard"),
+    "partition": _TEXT,
     "time_limit": Setting("seconds", lambda value: _number(value) and value > 0),
 }
 _READING: Mapping[str, Setting] = {
@@ -114,6 +115,8 @@ SCENARIO: Mapping[str, Setting] = {
 # `*` stands for any name, `#` for any place in a list; a table whose keys are all listed refuses any other key.
 PROJECT: Mapping[str, Setting] = {
     **dict.fromkeys(("name", "language", "source.name", "source.digest"), _TEXT),
+    "engine": _TEXT,
+    "memory": Setting("memory", lambda value: isinstance(value, str) and memory_bytes(value) is not None),
     "protocols": Setting("protocols", lambda value: _texts(value) and set(value) <= set(PROTOCOLS), PROTOCOLS),
     **dict.fromkeys(("source", "source.reading", "unit", "policy", "hierarchies", "hierarchies.*"), _TABLE),
     **dict.fromkeys(("overrides", "overrides.*", "overrides.*.*", "overrides.*.*.asked"), _TABLE),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from celosia.errors import HouseholdsExceedLimit, OrderIncomplete, ValueOutOfRange
 from celosia.evaluation import Objective, recoding_loss
 from celosia.model.values import SUPPRESSED, is_masked
+from celosia.pipeline._coarse import StandIns
 from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import closed_masks, closed_suppression, groups_of
 from celosia.pipeline._population import population_digest
@@ -60,6 +61,7 @@ class Solution:
     optimal: bool
     bound: float | None
     notes: Mapping[str, Any]
+    stand_ins: StandIns = field(default_factory=StandIns)  # what the tuples hold in place of the source's values
 
     @property
     def outcome(self) -> str:
@@ -72,6 +74,16 @@ class Solution:
         for name in sorted(self.masks):
             digest.update(name.encode("utf-8") + np.packbits(self.masks[name]).tobytes())
         return "sha256:" + digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class PartsMissed(NoSolution):
+    """Some parts of a search have no solution; the figures are those of these parts together."""
+
+    variable: str
+    parts: int
+    unsolved: int
+    small: int  # parts with less than the k that is asked for
 
 
 def problem_of(ground: Ground) -> SearchProblem:
@@ -102,16 +114,26 @@ def solve(ground: Ground, report: Progress = None) -> Solution | NoSolution:
         raise ValueOutOfRange(parameter=f"{together[0]}.reference", given="release", allowed="source")
     if ground.population is not None and ground.policy.method != "full-domain":
         raise ValueOutOfRange(parameter="method", given=ground.policy.method, allowed="full-domain")
+    if ground.parts is not None:
+        from celosia.pipeline._partition import solve_in_parts
+
+        return solve_in_parts(ground, report)
     methods = {"full-domain": _full_domain, "recipe": _recipe, "local": _local, "cells": _cells}
     return methods[ground.policy.method](ground, report)
 
 
 def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
+    return full_domain(ground, stage(report, "search"), ground.policy.time_limit)
+
+
+def full_domain(
+    ground: Ground, told: Callable[[float], None] | None, time_limit: float | None, alone: bool = True
+) -> Solution | NoSolution:
+    """The optimal levels of a ground; one that is not `alone` shares its suppressed group, judged elsewhere."""
     problem = problem_of(ground)
-    told = stage(report, "search")
     found = search(
         problem,
-        time_limit=ground.policy.time_limit,
+        time_limit=time_limit,
         clock=time.monotonic,
         progress=None if told is None else lambda done, total: told(done / max(total, 1)),
     )
@@ -127,7 +149,7 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
     figures: dict[str, Any] = {
         "levels": dict(zip(found.names, found.levels, strict=True)), "loss": found.loss, "metric": found.metric,
         "nodes": found.nodes, "nodes_checked": found.nodes_checked, "optimal": found.optimal, "bound": found.bound,
-        "notes": {},
+        "notes": {}, "stand_ins": ground.stand_ins,
     }  # fmt: skip
     if ground.linked is not None:
         own = suppressed[project(ground.quasi, names)[1]]
@@ -137,7 +159,7 @@ def _full_domain(ground: Ground, report: Progress) -> Solution | NoSolution:
         counter = counter.hiding(published.suppressed, ground.population.total)
         told_of = {"units": ground.population.total, "digest": population_digest(ground.population)}
         figures["notes"] = {**figures["notes"], "population": told_of}
-    return _completed(ground, counter, published, **figures)
+    return _completed(ground, counter, published, alone=alone, **figures)
 
 
 def _whole_households(
@@ -287,14 +309,17 @@ def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
     )  # fmt: skip
 
 
-def _completed(ground: Ground, counter: ClassCounter, published: Published, **figures: Any) -> Solution:
+def _completed(
+    ground: Ground, counter: ClassCounter, published: Published, *, alone: bool = True, **figures: Any
+) -> Solution:
     """The solution with suppressed rows starred, their group judged, and masks carried to what follows."""
     codes, vocabularies = published.codes, published.vocabularies
     if ground.policy.method == "full-domain":
         codes, vocabularies = _starred(codes, vocabularies, published.suppressed)
     label, count = class_labels(codes, [len(vocabulary) for vocabulary in vocabularies])
     masks = {name: mask.copy() for name, mask in published.masked_sensitive.items()}
-    _mask_suppressed_group(ground, counter, label, count, published.suppressed, masks)
+    if alone:
+        _mask_suppressed_group(ground, counter, label, count, published.suppressed, masks)
     masks |= _masks_of_followers(ground, label, count, published.suppressed, masks)
     if ground.linked is not None:
         masks = closed_masks(counter, ground.criteria, ground.linked, label, published.suppressed, masks)

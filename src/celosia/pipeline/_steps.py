@@ -1,8 +1,8 @@
 """The declared steps of a project, performed on its working copy before the search looks at it.
 
-A technique by value is one join; one by row gets just its columns, in the canonical order of the rows, and the
-table it leaves is kept in a private file for as long as the run lasts. Removed columns stay within reach, so that
-persons can still be counted, and are published no more.
+A technique by value is one join; one by row gets just its columns, in the canonical order of the rows, and what it
+makes of them is joined to the others inside the engine, which keeps that table as long as the run lasts. Removed
+columns stay within reach, so that persons can still be counted, and are published no more.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing, scratch_beside, writing_into
 from celosia.data.numbers import NumberColumn, number_column
-from celosia.data.table import ORIGIN, Table
+from celosia.data.table import Table
 from celosia.data.writers import write_csv
 from celosia.errors import SeedMissing, UnmappedListed, UnmappedValues
 from celosia.model.changes import Change
@@ -34,6 +33,7 @@ from celosia.pipeline._keys import key_for, refuse_pseudonyms, save_codebook
 from celosia.pipeline._open import Opened
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import Project, read_toml
+from celosia.pipeline._step_size import leaves_fewer_rows, refuse_too_large
 from celosia.pipeline._step_text import plain_step, with_paths
 from celosia.techniques import (
     Draws,
@@ -90,6 +90,8 @@ def stepped(project: Project, found: Opened, *, fresh: bool = False, report: Pro
     with scratch_beside(project.folder / "private" / "steps") as scratch:
         changes = []
         for number, step in enumerate(steps):
+            if number == 0 or leaves_fewer_rows(steps[number - 1]):
+                refuse_too_large(found.table, steps[number:], found.table.engine.memory)
             label = f"{number + 1}-{step['technique']}"
             found, change = one_step(found, step, StepPlace(project.folder, scratch, label, seed, fresh))
             changes.append(change)
@@ -185,16 +187,15 @@ def _performed(
     used = tuple(dict.fromkeys(technique.uses(settings)))
     if used:
         found.table.schema.chosen(used, technique.name)
-    given = replace(given_of(found.table, used, technique.lines), names=found.table.names)
-    try:
-        outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))
-    except UnmappedValues as stop:
-        raise _listed(stop, technique, settings, given, at) from None
-    change = replace(change, rows=found.table.count_rows(), loss=losses(given, outcome, settings))
-    for name, (old, new) in outcome.codebook.items():
-        save_codebook(at.folder, f"{at.label}-{name}", old, new)
-    stored = at.scratch / f"{len(list(at.scratch.iterdir()))}.parquet"  # a label may hold a column's name: not a file's
-    table = _table_after(found.table, technique, given, outcome, stored)
+    with _lines_of(found.table, used, technique.lines, at.scratch) as (lines, given):
+        try:
+            outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))
+        except UnmappedValues as stop:
+            raise _listed(stop, technique, settings, given, at) from None
+        change = replace(change, rows=int(given.rows.sum()), loss=losses(given, outcome, settings))
+        for name, (old, new) in outcome.codebook.items():
+            save_codebook(at.folder, f"{at.label}-{name}", old, new)
+        table = _table_after(found.table, lines, given, outcome, at.scratch)
     after = replace(found, table=table, variables=_variables_after(found.variables, outcome, settings),
                     person=_renamed(found.person, outcome))  # fmt: skip
     return after, change, _values_that_change(given, outcome)
@@ -241,17 +242,21 @@ def _notes(changes: Sequence[Change]) -> dict[str, Any]:
     return {name: dict(one.notes) for one in changes for name in one.columns}
 
 
-def given_of(table: Table, used: Sequence[str], lines: Lines) -> Given:
-    """What a technique is given of a table."""
-    if lines is Lines.ROWS:
-        chunks: dict[str, list[pa.Array]] = {name: [] for name in used}
-        rows = 0
-        for batch in table.ordered_batches(table.names):
-            rows += batch.num_rows
-            for name in used:
-                chunks[name].append(batch.column(table.names.index(name)).cast(pa.large_string()))
-        columns = {name: pa.chunked_array(parts, pa.large_string()).combine_chunks() for name, parts in chunks.items()}
-        return Given(columns, np.ones(rows, np.int64))
+@contextlib.contextmanager
+def _lines_of(table: Table, used: Sequence[str], lines: Lines, scratch: Path) -> Iterator[tuple[Table | None, Given]]:
+    """What a technique is given of a table; for one by row, also the table kept in the order of its rows."""
+    if lines is Lines.VALUES:
+        yield None, replace(_values_of(table, used), names=table.names)
+    elif not used:
+        yield None, Given({}, np.ones(table.count_rows(), np.int64), table.names)  # an order of rows needs no cell
+    else:
+        with table.ranked(scratch) as ranked:
+            columns = ranked.ranked_columns(used)
+            yield ranked, Given(columns, np.ones(len(columns[used[0]]), np.int64), table.names)
+
+
+def _values_of(table: Table, used: Sequence[str]) -> Given:
+    """The distinct combinations of the columns a technique uses."""
     if not used:
         return Given({}, np.array([table.count_rows()], np.int64))
     if len(used) == 1:
@@ -312,40 +317,17 @@ def _variance_lost(old: Any, new: Any, rows: Any) -> float | None:
     return float((rows * (old - new) ** 2).sum()) / spread if spread > 0 else None
 
 
-def _table_after(table: Table, technique: Technique, given: Given, outcome: Outcome, path: Path) -> Table:
+def _table_after(table: Table, ranked: Table | None, given: Given, outcome: Outcome, scratch: Path) -> Table:
     kept = replace(outcome, removed=tuple(outcome.stands_for.values()))  # what only leaves is no longer published
     names = names_after(table.names, kept)
     origins = {name: outcome.stands_for.get(name, name) for name in names}
     refuse_repeated(table.names, outcome)
-    if technique.lines is Lines.VALUES:
-        return table.with_values(given.columns, outcome.columns, origins, outcome.dropped)
-    if not outcome.columns and outcome.dropped is None:
+    by_row = ranked is not None or outcome.order is not None
+    if by_row and not outcome.columns and outcome.dropped is None:
         return table  # an order of rows: the release has its own, by published values
-    _store(table, outcome, origins, path)
-    return table.stored(path, names)
-
-
-def _store(table: Table, outcome: Outcome, origins: Mapping[str, str], path: Path) -> None:
-    """The table in its canonical order with the new columns in place; equal rows may change places among them."""
-    schema = pa.schema([pa.field(f"c{i}", pa.string(), nullable=False) for i in range(len(origins))])
-    schema = schema.append(pa.field(ORIGIN, pa.int64())) if table.traced else schema
-    start = 0
-    with writing_into(path.parent), pq.ParquetWriter(path, schema) as writer:
-        for batch in table.ordered_batches(table.names, origin=True):
-            end = start + batch.num_rows
-            columns = [
-                outcome.columns[name].slice(start, batch.num_rows)
-                if name in outcome.columns
-                else batch.column(table.names.index(old))
-                for name, old in origins.items()
-            ]
-            traces = [batch.column(batch.num_columns - 1)] if table.traced else []
-            made = pa.record_batch([*(column.cast(pa.string()) for column in columns), *traces], schema=schema)
-            if outcome.dropped is not None:
-                made = made.filter(pa.array(~outcome.dropped[start:end]))
-            writer.write_batch(made)
-            start = end
-    path.chmod(PRIVATE_FILE)
+    if ranked is None:
+        return table.with_values(given.columns, outcome.columns, origins, outcome.dropped)
+    return ranked.with_ranked_values(outcome.columns, origins, outcome.dropped, scratch)
 
 
 def _variables_after(

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels import rollup
 from celosia.solver._problem import SearchProblem
 
 Levels = tuple[int, ...]  # counted from the lowest allowed level of each variable
@@ -66,6 +65,8 @@ class Encoding:
     """Packed keys of a problem's tuples and its lookups."""
 
     def __init__(self, problem: SearchProblem) -> None:
+        from celosia.kernels import rollup
+
         quasi = problem.quasi
         self.begin = np.concatenate([[0], np.cumsum(quasi.sizes)]).astype(np.int64)
         counts = rollup.count_codes(
@@ -124,6 +125,8 @@ class Encoding:
 
     def keys(self, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
         """One key per tuple; wide ones are row numbers into `codes`, which are kept."""
+        from celosia.kernels import rollup
+
         if self.wide:
             ranked = [leaf.rank[codes[:, column]] for column, leaf in enumerate(self.leaves)]
             self.codes = np.stack(ranked, axis=1).astype(np.int32)
@@ -170,6 +173,8 @@ class Encoding:
         return self.filled[0][levels[: len(self.groups[0])]][1]
 
     def _fill(self, g: int, wanted: tuple[int, ...]) -> tuple[int, int]:
+        from celosia.kernels import rollup
+
         begin = int(self.group_begin[g]) + self.group_size[g] * len(self.filled[g])
         variables = np.array(self.groups[g], np.int64)
         where = (begin, variables, np.array(wanted, np.int64))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels import lattice
 from celosia.risk.criteria import AverageRisk, Classes, Criterion, Domain, KAnonymity, Need, ValueCounts
 from celosia.solver._encoding import Encoding, Levels
 from celosia.solver._problem import SearchProblem
@@ -85,6 +84,8 @@ class Evaluator:
 
     def weigh(self, table: Table) -> tuple[Mask, Totals]:
         """Classes that pass everything, and the sums over all."""
+        from celosia.kernels import lattice
+
         if self.only_k is not None:
             sizes = table.rows if self.only_k.unit == "rows" or table.persons is None else table.persons.counted
             passes, figures = lattice.totals_by_size(table.rows, sizes, self.only_k.k, self.smallest)

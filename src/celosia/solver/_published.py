@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from celosia.hierarchy import CompiledHierarchy
 from celosia.model.values import is_masked
 from celosia.risk.criteria import Classes, Criterion, Domain, ValueCounts
-from celosia.tuples import Persons, Tuples, group_codes, project, roll_up_persons
+from celosia.tuples import Tuples, group_codes, labels_over, persons_in_groups, pick
 
 Mask = NDArray[np.bool_]
 Labels = NDArray[np.int64]
@@ -75,7 +75,7 @@ class ClassCounter:
         self.quasi = quasi
         self._population = population  # units of a population table behind the published form of each tuple
         self._sensitive = dict(sensitive)
-        self._parents = {name: project(table, quasi.names)[1] for name, table in sensitive.items()}
+        self._parents = {name: labels_over(table, quasi.names) for name, table in sensitive.items()}
         self._domains = {
             name: (domains or {}).get(name) or domain_of(name, table, (hierarchies or {}).get(name))
             for name, table in sensitive.items()
@@ -86,8 +86,7 @@ class ClassCounter:
         rows = np.bincount(label, weights=self.quasi.rows, minlength=count).astype(np.int64)
         persons = None
         if self.quasi.persons is not None:
-            rolled = roll_up_persons(self.quasi.persons, label, count)
-            persons = rolled.settled + np.bincount(rolled.tuple_index, minlength=count)
+            persons = persons_in_groups(self.quasi.persons, label, count)
         values = {name: self._values(name, label, count, (shown or {}).get(name)) for name in self._sensitive}
         return Classes(rows, persons, values, self._domains, self._behind(label, count))
 
@@ -114,7 +113,7 @@ class ClassCounter:
     def restricted(self, index: Labels) -> ClassCounter:
         """The counter over some of the tuples, given by ascending positions."""
         part = object.__new__(ClassCounter)
-        part.quasi = _some(self.quasi, index)
+        part.quasi = pick(self.quasi, index)
         part._domains = self._domains
         part._population = None if self._population is None else self._population[index]
         place = np.full(len(self.quasi.rows), -1, np.int64)
@@ -122,7 +121,7 @@ class ClassCounter:
         part._sensitive, part._parents = {}, {}
         for name, table in self._sensitive.items():
             kept = np.flatnonzero(place[self._parents[name]] >= 0)
-            part._sensitive[name] = _some(table, kept)
+            part._sensitive[name] = pick(table, kept)
             part._parents[name] = place[self._parents[name][kept]]
         return part
 
@@ -140,23 +139,9 @@ class ClassCounter:
         if table.persons is not None:
             everywhere = np.full(len(table.rows), len(first), np.int64)
             everywhere[kept] = group
-            rolled = roll_up_persons(table.persons, everywhere, len(first) + 1)
-            persons = (rolled.settled + np.bincount(rolled.tuple_index, minlength=len(first) + 1))[:-1]
+            persons = persons_in_groups(table.persons, everywhere, len(first) + 1)[:-1]
         offsets = np.searchsorted(owner, np.arange(count + 1)).astype(np.int64)
         return ValueCounts(offsets, pairs[first, 1].astype(np.int32), rows, persons)
-
-
-def _some(tuples: Tuples, index: Labels) -> Tuples:
-    """Some tuples of a table; a person is then known by the rows that lie in them."""
-    persons = tuples.persons
-    if persons is not None:
-        place = np.full(len(tuples.rows), -1, np.int64)
-        place[index] = np.arange(len(index))
-        kept = place[persons.tuple_index] >= 0
-        persons = Persons(
-            persons.total, persons.settled[index], place[persons.tuple_index[kept]], persons.ordinal[kept]
-        )
-    return Tuples(tuples.names, tuples.vocabularies, tuples.codes[index], tuples.rows[index], persons)
 
 
 def domain_of(name: str, table: Tuples, hierarchy: CompiledHierarchy | None = None) -> Domain:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels import lattice
 from celosia.solver._encoding import Encoding, Levels
 from celosia.solver._problem import SearchProblem
 from celosia.solver._tables import Table
@@ -95,6 +94,8 @@ class LossScore(Score):
         self.shape = (self.n, self.leaf_count, self.shares, self.geometric)
 
     def terms(self, suppressed: int) -> Terms:
+        from celosia.kernels import lattice
+
         more = self.nothing
         if suppressed:
             more = lattice.cheapest_rows(self.knots, self.costs, self.filled, suppressed)
@@ -102,6 +103,8 @@ class LossScore(Score):
         return terms
 
     def score(self, levels: Levels, table: Table, passes: Mask, totals: Totals) -> float:
+        from celosia.kernels import lattice
+
         head, tail = self._places(table, passes, levels)
         less = lattice.suppressed_sums(*head, self.behind, *tail) if totals.suppressed else np.zeros_like(self.depths)
         return float(lattice.loss_score(tail[0], self.base, less, totals.suppressed, *self.shape))
@@ -148,6 +151,8 @@ class EntropyScore(Score):
         return (self.base + spread * (1 - 1e-12)) * self.weights[:, None]
 
     def score(self, levels: Levels, table: Table, passes: Mask, totals: Totals) -> float:
+        from celosia.kernels import lattice
+
         parts = self.base[np.arange(len(levels)), levels].copy()
         if totals.suppressed:
             head, tail = self._places(table, passes, levels)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels import rollup
 from celosia.risk.criteria import Classes, Domain, ValueCounts, ValueExtremes, Values, ValueSets
 from celosia.solver._encoding import Encoding, Levels
 from celosia.tuples import Persons
@@ -36,6 +35,8 @@ class Incidence:
 
     def roll(self, label: NDArray[np.integer], classes: int) -> Incidence:
         """After entries merge as `label` says."""
+        from celosia.kernels import rollup
+
         return Incidence(*rollup.roll_persons(label, classes, self.settled, self.entry, self.person))
 
 
@@ -74,6 +75,8 @@ class Table:
 
 def roll(source: Table, levels: Levels, encoding: Encoding, domains: Mapping[str, Domain]) -> Table:
     """The table of a node from that of a finer one."""
+    from celosia.kernels import rollup
+
     label, keys, rows = _labels(source, levels, encoding)
     many = len(keys)
     persons = None if source.persons is None else source.persons.roll(label, many)
@@ -95,6 +98,8 @@ def roll(source: Table, levels: Levels, encoding: Encoding, domains: Mapping[str
 def _roll_counts(
     label: NDArray[np.int32], many: int, held: ValueCounts, people: Incidence | None, n_values: int
 ) -> tuple[ValueCounts, Incidence | None]:
+    from celosia.kernels import rollup
+
     where = np.empty(0 if people is None else len(held.values), np.int32)
     lists = rollup.roll_values(label, many, held.offsets, held.values, held.rows, n_values, where)
     if people is None:
@@ -105,6 +110,8 @@ def _roll_counts(
 
 
 def _labels(source: Table, levels: Levels, encoding: Encoding) -> tuple[NDArray[np.int32], NDArray[np.uint64], Index]:
+    from celosia.kernels import rollup
+
     n = len(source.keys)
     labelled = source.persons is not None or len(source.values) > 0
     if encoding.wide:
@@ -138,6 +145,8 @@ class Pool:
 
     def smallest(self, levels: Levels) -> Table:
         """The smallest table of a finer node."""
+        from celosia.kernels import rollup
+
         many = len(self._tables)
         at = rollup.smallest_source(self._levels, self._sizes, many, np.array(levels, np.int64))
         return self._tables[at] if at >= 0 and self._sizes[at] < self._first.size else self._first

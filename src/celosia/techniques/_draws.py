@@ -10,7 +10,6 @@ import hashlib
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +36,8 @@ class Draws:
 
     def normal(self, count: int) -> Floats:
         """Numbers of the standard normal distribution, by its inverse at the middle of 2^52 steps, never 0 or 1."""
+        from scipy.special import ndtri
+
         middle = ((self.raw(count) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
         return np.asarray(ndtri(middle), np.float64)
 

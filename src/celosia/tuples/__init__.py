@@ -6,14 +6,27 @@ give the same table on every engine.
 """
 
 from celosia.tuples._group import group_codes, pack_keys
-from celosia.tuples._table import Persons, Tuples, person_counts, project, roll_up, roll_up_persons
+from celosia.tuples._table import (
+    Persons,
+    Tuples,
+    labels_over,
+    person_counts,
+    persons_in_groups,
+    pick,
+    project,
+    roll_up,
+    roll_up_persons,
+)
 
 __all__ = [
     "Persons",
     "Tuples",
     "group_codes",
+    "labels_over",
     "pack_keys",
     "person_counts",
+    "persons_in_groups",
+    "pick",
     "project",
     "roll_up",
     "roll_up_persons",

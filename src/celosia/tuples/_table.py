@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from celosia.tuples._group import group_codes
 
 Counts = NDArray[np.int64]
+_LIMIT = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,19 @@ def project(tuples: Tuples, names: Sequence[str]) -> tuple[Tuples, Counts]:
     return _regroup(tuples, tuple(names), tuples.codes[:, positions], vocabularies)
 
 
+def pick(tuples: Tuples, index: Counts) -> Tuples:
+    """Some tuples of a table, by ascending positions; a person is then known by the rows that lie in them."""
+    persons = tuples.persons
+    if persons is not None:
+        place = np.full(len(tuples.rows), -1, np.int64)
+        place[index] = np.arange(len(index))
+        kept = place[persons.tuple_index] >= 0
+        persons = Persons(
+            persons.total, persons.settled[index], place[persons.tuple_index[kept]], persons.ordinal[kept]
+        )
+    return Tuples(tuples.names, tuples.vocabularies, tuples.codes[index], tuples.rows[index], persons)
+
+
 def _regroup(
     tuples: Tuples,
     names: tuple[str, ...],
@@ -96,14 +110,41 @@ def _regroup(
 
 def roll_up_persons(persons: Persons, label: Counts, groups: int) -> Persons:
     """Persons after tuples merge as `label` says: each counted once per group."""
-    settled = np.zeros(groups, np.int64)
-    np.add.at(settled, label, persons.settled)
-    pairs = np.unique(np.stack([persons.ordinal, label[persons.tuple_index]], axis=1), axis=0)
-    _, start, seen = np.unique(pairs[:, 0], return_index=True, return_counts=True)
-    alone = start[seen == 1]
-    np.add.at(settled, pairs[alone, 1], 1)
-    scattered = np.ones(len(pairs), bool)
-    scattered[alone] = False
-    rest = pairs[scattered]
-    order = np.lexsort((rest[:, 0], rest[:, 1]))
-    return Persons(persons.total, settled, rest[order, 1], rest[order, 0])
+    settled = _added(persons.settled, label, groups)
+    ordinal, group = _distinct_pairs(persons.ordinal, label[persons.tuple_index], groups)
+    changes = np.ones(len(ordinal) + 1, bool)
+    changes[1:-1] = ordinal[1:] != ordinal[:-1]
+    alone = changes[:-1] & changes[1:]
+    settled += np.bincount(group[alone], minlength=groups)
+    others = int(ordinal.max(initial=-1)) + 1
+    index, whose = _distinct_pairs(group[~alone], ordinal[~alone], others)
+    return Persons(persons.total, settled, index, whose)
+
+
+def persons_in_groups(persons: Persons, label: Counts, groups: int) -> Counts:
+    """Distinct persons behind each group when tuples merge as `label` says."""
+    _, group = _distinct_pairs(persons.ordinal, label[persons.tuple_index], groups)
+    return _added(persons.settled, label, groups) + np.bincount(group, minlength=groups)
+
+
+def labels_over(tuples: Tuples, names: Sequence[str]) -> Counts:
+    """The tuple over fewer columns that each tuple belongs to: what `project` gives beside the table."""
+    positions = [tuples.position(name) for name in names]
+    return group_codes(tuples.codes[:, positions], [tuples.sizes[position] for position in positions])[1]
+
+
+def _added(counts: Counts, label: Counts, groups: int) -> Counts:
+    total = np.zeros(groups, np.int64)
+    np.add.at(total, label, counts)
+    return total
+
+
+def _distinct_pairs(first: Counts, second: Counts, span: int) -> tuple[Counts, Counts]:
+    """The distinct pairs, sorted; `second` lies below `span`. One number per pair sorts far faster than two."""
+    if int(first.max(initial=0)) >= _LIMIT // max(span, 1):  # no memory holds such a table, but no number may overflow
+        pairs = np.unique(np.stack([first, second], axis=1), axis=0)
+        return pairs[:, 0], pairs[:, 1]
+    keys = np.sort(first * np.int64(span) + second)
+    new = np.ones(len(keys), bool)
+    new[1:] = keys[1:] != keys[:-1]
+    return np.divmod(keys[new], np.int64(max(span, 1)))

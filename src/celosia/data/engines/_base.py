@@ -14,8 +14,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from celosia.data.files import parts_of as parts_of
 from celosia.errors import DiskFull, EngineFault
 
+RANK = "row_rank"  # a hidden column of kept rows: the place of each in their canonical order
 Expression = Any  # ibis.expr.types.Table: Ibis is imported only where an engine is opened
 _NO_SPACE = ("no space left", "disk full", "could not extend file", "max_temp_directory_size")
 
@@ -24,9 +26,20 @@ class Engine(Protocol):
     """A place where Ibis expressions run."""
 
     name: str
+    reads_files: bool  # whether a file written on this machine can be counted there without being sent
+    memory: int  # bytes that the work may take on this machine
 
     def parquet(self, path: Path) -> Expression:
-        """The working copy as a table."""
+        """The working copy as a table: a file, or a folder of parts, rows in the order of the parts' names."""
+
+    def numbered_parquet(self, path: Path, column: str) -> Expression:
+        """The working copy with one column more: the position of each row in it."""
+
+    def digest(self, text: Expression) -> Expression:
+        """The SHA-256 of a text's UTF-8 bytes in lower-case hexadecimal, made inside the engine."""
+
+    def digest_sums(self, lines: Expression) -> tuple[int, ...]:
+        """Rows of a table of one text column `line`, then the sums of the eight 32-bit pieces of their SHA-256."""
 
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
@@ -37,8 +50,14 @@ class Engine(Protocol):
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
 
+    def keep(self, expression: Expression, folder: Path) -> Expression:
+        """The rows of an expression, kept privately: nothing behind them is computed again."""
+
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+        """The rows kept privately, each with its place from 0 in the order of these columns: RANK."""
+
     def forget(self, uploaded: Expression) -> None:
-        """Drop an uploaded table that nothing needs any more."""
+        """Drop an uploaded or kept table that nothing needs any more; its file, if any, is its folder's."""
 
     def close(self) -> None:
         """Give everything back: connections, temporary tables and files."""
@@ -60,6 +79,17 @@ def silence(*loggers: str) -> None:
     for name in loggers:
         logging.getLogger(name).disabled = True
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # the loggers below it inherit this
+
+
+def summed_pieces(hashed: str, piece: str, total: str) -> str:
+    """The query behind `digest_sums`: over a query that gives `h`, what one piece and its sum look like as text."""
+    sums = [total.format(piece=piece.format(start=1 + 8 * i)) + f" AS s{i}" for i in range(8)]
+    return f"SELECT count(*) AS n, {', '.join(sums)} FROM ({hashed}) AS hashed"
+
+
+def whole_sums(row: Sequence[object]) -> tuple[int, ...]:
+    """The row of `summed_pieces` as whole numbers; there is nothing to sum in a table without rows."""
+    return tuple(0 if value is None else int(str(value)) for value in row)
 
 
 def arrow_schema(expression: Expression) -> pa.Schema:

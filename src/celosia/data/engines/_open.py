@@ -5,22 +5,43 @@ from __future__ import annotations
 from pathlib import Path
 
 from celosia.data.engines._base import Engine
-from celosia.errors import UnknownEngine
+from celosia.errors import CelosiaError, UnknownEngine
 
 
-def open_engine(spec: str | None = None, private: Path | None = None) -> Engine:
-    """The engine at an address: duckdb, postgresql://…, spark, local[N], spark://… or yarn."""
+def open_engine(spec: str | None = None, private: Path | None = None, memory: int | None = None) -> Engine:
+    """The engine at an address: duckdb, postgresql://…, spark, local[N], spark://… or yarn.
+
+    Its files go to the private folder; `memory` is what it and the counts it gives may take here, in bytes.
+    """
     address = (spec or "duckdb").strip()
     if address == "duckdb":
         from celosia.data.engines.duckdb import DuckDBEngine
 
-        return DuckDBEngine(spill=private)
+        return DuckDBEngine(spill=private, memory=memory)
     if address.startswith(("postgresql://", "postgres://")):
         from celosia.data.engines.postgres import PostgresEngine
 
-        return PostgresEngine(address)
+        server = PostgresEngine(address, private, memory)
+        try:
+            server.text_encoding()
+        except CelosiaError:
+            server.close()
+            raise
+        return server
     if address == "spark" or address.startswith(("local[", "spark://", "yarn", "k8s://")):
         from celosia.data.engines.spark import SparkEngine
 
-        return SparkEngine("local[*]" if address == "spark" else address, private)
+        return SparkEngine("local[*]" if address == "spark" else address, private, memory)
+    raise UnknownEngine()
+
+
+def engine_kind(spec: str) -> str:
+    """duckdb, postgresql or spark: all that may be said of an address."""
+    address = spec.strip()
+    if address == "duckdb":
+        return "duckdb"
+    if address.startswith(("postgresql", "postgres://", "env:")):
+        return "postgresql"
+    if address == "spark" or address.startswith(("local[", "spark://", "yarn", "k8s://")):
+        return "spark"
     raise UnknownEngine()

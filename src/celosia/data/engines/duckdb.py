@@ -8,15 +8,27 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
 import ibis
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from celosia.data.engines._base import Expression, arrow_schema, guarded, unbound
-from celosia.data.files import SPILL, own_folder
+from celosia.data.engines._base import (
+    RANK,
+    Expression,
+    arrow_schema,
+    guarded,
+    parts_of,
+    summed_pieces,
+    unbound,
+    whole_sums,
+)
+from celosia.data.engines._compile import compiled_sql
+from celosia.data.engines._memory import usable_memory
+from celosia.data.files import PRIVATE_FILE, SPILL, own_folder, writing_into
 
 _FAULTS = (duckdb.Error,)
 
@@ -25,38 +37,63 @@ class DuckDBEngine:
     """An in-memory DuckDB whose spill files live in a private folder and go with it."""
 
     name = "DuckDB"
+    reads_files = True
 
-    def __init__(self, spill: Path | None = None, memory_limit: str | None = None, threads: int | None = None):
+    def __init__(
+        self,
+        spill: Path | None = None,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+        memory: int | None = None,
+    ):
+        self.memory = memory or usable_memory()
         self._spill = own_folder(spill or Path(tempfile.gettempdir()), SPILL)
         config: dict[str, str | int] = {
             "temp_directory": str(self._spill),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        if memory_limit:
-            config["memory_limit"] = memory_limit
+        config["memory_limit"] = memory_limit or f"{self.memory * 3 // 4 // 10**6}MB"
         if threads:
             config["threads"] = threads
         with guarded(self.name, _FAULTS, str(self._spill)):
             self.connection = duckdb.connect(":memory:", config=config)
         self._numbers = itertools.count()
+        self._views: set[str] = set()
 
     def parquet(self, path: Path) -> Expression:
-        """The working copy as a table."""
-        return self._view("FROM read_parquet({path})", path)
+        """The working copy as a table: a file, or a folder of parts."""
+        return self._view(f"FROM read_parquet({_listed(path)})")
 
     def numbered_parquet(self, path: Path, column: str) -> Expression:
-        """The working copy with one column more, the position of each row in the file; unread, it costs nothing."""
-        rows = "FROM read_parquet({path}, file_row_number=true)"
-        return self._view(f"SELECT * EXCLUDE (file_row_number), file_row_number AS {column} {rows}", path)
+        """The working copy with one column more, the position of each row in it; unread, it costs nothing."""
+        rows = f"FROM read_parquet({_listed(path)}, file_row_number=true"
+        if not path.is_dir():
+            return self._view(f"SELECT * EXCLUDE (file_row_number), file_row_number AS {column} {rows})")
+        before = ", ".join(f"({_quoted(part)}, {start})" for part, start in _starts(path))
+        kept = f"SELECT rows.* EXCLUDE (file_row_number, filename), file_row_number + before.start AS {column}"
+        joined = f"JOIN (VALUES {before}) AS before(filename, start) ON rows.filename = before.filename"
+        return self._view(f"{kept} FROM ({rows}, filename=true)) AS rows {joined}")
 
-    def _view(self, query: str, path: Path) -> Expression:
+    def digest(self, text: Expression) -> Expression:
+        """The SHA-256 of a text."""
+        return _sha256(text)
+
+    def digest_sums(self, lines: Expression) -> tuple[int, ...]:
+        """Rows, and the sums of the pieces of their SHA-256."""
+        hashed = f"SELECT sha256(line) AS h FROM ({_query(lines)}) AS lines"
+        piece = "CAST('0x' || substr(h, {start}, 8) AS BIGINT)"
+        with guarded(self.name, _FAULTS, str(self._spill)):
+            row = self.connection.execute(summed_pieces(hashed, piece, "CAST(sum({piece}) AS VARCHAR)")).fetchone()
+        return whole_sums(row or ())
+
+    def _view(self, query: str) -> Expression:
         name = self._fresh_name()
-        quoted = str(path).replace("'", "''")
         with guarded(self.name, _FAULTS):
             # A plain view in the private in-memory database: a temporary one is unknown to other cursors.
-            self.connection.execute(f"CREATE VIEW {name} AS " + query.replace("{path}", f"'{quoted}'"))
+            self.connection.execute(f"CREATE VIEW {name} AS {query}")
             schema = self.connection.execute(f"FROM {name} LIMIT 0").to_arrow_table().schema
+        self._views.add(name)
         return unbound([(field.name, field.type) for field in schema], name)
 
     def upload(self, table: pa.Table) -> Expression:
@@ -67,6 +104,22 @@ class DuckDBEngine:
             self.connection.execute(f"CREATE TABLE {name} AS FROM {name}_arrow")
             self.connection.unregister(f"{name}_arrow")
         return unbound([(field.name, field.type) for field in table.schema], name)
+
+    def keep(self, expression: Expression, folder: Path) -> Expression:
+        """The rows of an expression, kept in a private Parquet file."""
+        return self.parquet(self._copied(expression, folder))
+
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+        """The rows in a private Parquet file in this order, so that the row of the file is the rank: no window."""
+        return self.numbered_parquet(self._copied(expression.order_by(list(order)), folder), RANK)
+
+    def _copied(self, expression: Expression, folder: Path) -> Path:
+        path = folder / f"{self._fresh_name()}.parquet"
+        with guarded(self.name, _FAULTS, str(folder)):
+            self.connection.execute(f"COPY ({_query(expression)}) TO {_quoted(path)} (FORMAT parquet)")
+        with writing_into(folder):
+            path.chmod(PRIVATE_FILE)
+        return path
 
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
@@ -86,7 +139,8 @@ class DuckDBEngine:
     def forget(self, uploaded: Expression) -> None:
         """Drop an uploaded table that nothing needs any more."""
         with guarded(self.name, _FAULTS):
-            self.connection.execute(f"DROP TABLE IF EXISTS {uploaded.get_name()}")
+            kind = "VIEW" if uploaded.get_name() in self._views else "TABLE"
+            self.connection.execute(f"DROP {kind} IF EXISTS {uploaded.get_name()}")
 
     def close(self) -> None:
         """Close the database and remove its spill files."""
@@ -99,4 +153,24 @@ class DuckDBEngine:
 
 def _query(expression: Expression) -> str:
     """The expression as SQL: Ibis only compiles, so that its own DuckDB backend (and pandas) stay unloaded."""
-    return str(ibis.to_sql(expression, dialect="duckdb"))
+    return compiled_sql(expression, "duckdb")
+
+
+@ibis.udf.scalar.builtin(name="sha256")
+def _sha256(text: str) -> str:  # type: ignore[empty-body]
+    """DuckDB's own."""
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _listed(path: Path) -> str:
+    return "[" + ", ".join(_quoted(part) for part in parts_of(path)) + "]"
+
+
+def _starts(path: Path) -> list[tuple[Path, int]]:
+    """The parts of a folder, each with the rows that stand before it."""
+    parts = parts_of(path)
+    sizes = [int(pq.read_metadata(part).num_rows) for part in parts]
+    return list(zip(parts, itertools.accumulate([0, *sizes[:-1]]), strict=True))

@@ -9,18 +9,36 @@ point (COLLATE "C") whatever the order of the database (DESIGN §4, rule 6).
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import csv
 
-from celosia.data.engines._base import Expression, arrow_schema, guarded, silence, unbound
-from celosia.errors import EngineFault, EngineUnreachable, MissingExtra, OpaqueColumns, UnknownTable
+from celosia.data._postgres_text import SETTINGS, TABLES, TypedColumn
+from celosia.data.engines._base import (
+    RANK,
+    Expression,
+    arrow_schema,
+    guarded,
+    parts_of,
+    silence,
+    summed_pieces,
+    unbound,
+    whole_sums,
+)
+from celosia.data.engines._compile import compiled_sql
+from celosia.data.engines._memory import usable_memory
+from celosia.data.files import write_error
+from celosia.data.readers._canonical import WHITESPACE
+from celosia.errors import EncodingOfDatabase, EngineFault, EngineUnreachable, MissingExtra, OpaqueColumns, UnknownTable
 from celosia.model.schema import Schema
 
 try:
@@ -30,50 +48,69 @@ except ImportError:
     raise MissingExtra(feature="PostgreSQL", extra="postgres") from None
 
 _FAULTS = (psycopg.Error,)
-_SETTINGS = (  # what a value looks like as text must not depend on the server's or the user's settings
-    "SET client_encoding = 'UTF8'",
-    "SET standard_conforming_strings = on",
-    "SET DateStyle = 'ISO, YMD'",
-    "SET IntervalStyle = 'iso_8601'",
-    "SET TimeZone = 'UTC'",
-    "SET extra_float_digits = 1",
-)
 _COLUMNS = """
     SELECT a.attname, t.typname, t.typcategory
     FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
     WHERE a.attrelid = %s::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
+_WORK = ("SET jit = off", "SET work_mem = '64MB'")  # many short queries: compiling each would cost more than it saves
 _COPY_ROWS = 50_000
-_OPAQUE_TYPES = ("json", "jsonb", "bytea", "xml", "tsvector")
-_OPAQUE_CATEGORIES = "ACP"  # arrays, composites, pseudo-types
+_BLOCK = 1 << 23  # bytes of COPY text that Arrow looks at together; a row must fit in it
+_ENCODINGS = {"UTF8": "utf-8", "LATIN1": "latin-1"}  # whose bytes are in the order of code points
 
 
 class PostgresEngine:
     """One connection, one snapshot, read-only on everything but its own temporary tables."""
 
     name = "PostgreSQL"
+    reads_files = False
 
-    def __init__(self, url: str):
+    def __init__(self, url: str, private: Path | None = None, memory: int | None = None):
         silence("psycopg")
+        self.memory = memory or usable_memory()
+        self._private = private
         self.connection = _connected(url)
         self._numbers = itertools.count()
         with guarded(self.name, _FAULTS):
-            for setting in _SETTINGS:
+            for setting in (*SETTINGS, *_WORK):
                 self.connection.execute(setting)
+
+    def text_encoding(self) -> str:
+        """How the database keeps its texts; bytes that are not in the order of code points are refused."""
+        with guarded(self.name, _FAULTS):
+            row = self.connection.execute("SHOW server_encoding").fetchone()
+        encoding = str(row[0]) if row else "?"
+        if encoding not in _ENCODINGS:
+            raise EncodingOfDatabase(encoding=encoding)
+        return _ENCODINGS[encoding]
+
+    def tables(self) -> dict[str, tuple[str, str]]:
+        """The tables and views that may be read, by the name a user gives them: schema and name."""
+        with guarded(self.name, _FAULTS), self._reading():
+            found = self.connection.execute(TABLES).fetchall()
+        return {table if schema == "public" else f"{schema}.{table}": (schema, table) for schema, table in found}
+
+    def columns(self, table: str, schema: str | None = None) -> tuple[TypedColumn, ...]:
+        """The columns of a table, whatever they hold."""
+        relation = sql.Identifier(schema, table) if schema else sql.Identifier(table)
+        with guarded(self.name, _FAULTS), self._reading():
+            found = self.connection.execute(
+                "SELECT to_regclass(%s)::oid", [relation.as_string(self.connection)]
+            ).fetchone()
+            if found is None or found[0] is None:
+                raise UnknownTable(table=table)
+            return tuple(TypedColumn(*row) for row in self.connection.execute(_COLUMNS, [found[0]]).fetchall())
 
     def source(
         self, table: str, schema: str | None = None, columns: Sequence[str] | None = None
     ) -> tuple[Expression, tuple[str, ...]]:
         """A table or view of the database, in place, as text columns c0…cn without NULL, and its names."""
         relation = sql.Identifier(schema, table) if schema else sql.Identifier(table)
-        names = self._readable_columns(relation, table, columns)
-        # Blanks at the end of a char(n) are padding and go with the cast to text.
-        parts = [
-            sql.SQL("COALESCE({}::text, '') COLLATE \"C\" AS {}").format(
-                sql.Identifier(name), sql.Identifier(f"c{position}")
-            )
-            for position, name in enumerate(names)
-        ]
+        read = self._readable_columns(table, schema, columns)
+        names = tuple(column.name for column in read)
+        # Blanks at the end of a char(n) are padding and go with the cast to text; cells of blanks only are missing.
+        blanks = WHITESPACE.encode(kept := self.text_encoding(), errors="ignore").decode(kept)
+        parts = [sql.SQL(f"{_settled(column, blanks)} AS c{position}") for position, column in enumerate(read)]
         view = self._fresh_name()
         query = sql.SQL("CREATE TEMPORARY VIEW {} AS SELECT {} FROM {}").format(
             sql.Identifier(view), sql.SQL(", ").join(parts), relation
@@ -84,11 +121,37 @@ class PostgresEngine:
 
     def parquet(self, path: Path) -> Expression:
         """The working copy as a table: sent to the server, in pieces."""
+        return self._sent(path, lambda batch, start: batch)
+
+    def numbered_parquet(self, path: Path, column: str) -> Expression:
+        """The working copy with one column more, the position of each row in it."""
+
+        def numbered(batch: pa.RecordBatch, start: int) -> pa.RecordBatch:
+            return batch.append_column(column, pa.array(range(start, start + batch.num_rows), pa.int64()))
+
+        return self._sent(path, numbered)
+
+    def _sent(self, path: Path, changed: Callable[[pa.RecordBatch, int], pa.RecordBatch]) -> Expression:
         try:
-            with pq.ParquetFile(path) as file:
-                return self._uploaded(file.schema_arrow, file.iter_batches(_COPY_ROWS))
-        except (pa.ArrowException, OSError):
+            parts = parts_of(path)
+            empty = changed(pa.RecordBatch.from_pylist([], pq.read_schema(parts[0])), 0)
+            return self._uploaded(empty.schema, _numbered_batches(parts, changed))
+        except (pa.ArrowException, OSError, IndexError):
             raise EngineFault(engine=self.name, kind="ParquetFile") from None
+
+    def digest(self, text: Expression) -> Expression:
+        """The SHA-256 of a text."""
+        return _encode(_sha256(_convert_to(text, "UTF8")), "hex")
+
+    def digest_sums(self, lines: Expression) -> tuple[int, ...]:
+        """Rows, and the sums of the pieces of their SHA-256."""
+        inner = _query(lines)
+        # OFFSET 0 keeps the digest from being made once for each piece.
+        hashed = f"SELECT encode(sha256(convert_to(line, 'UTF8')), 'hex') AS h FROM ({inner}) AS lines OFFSET 0"
+        query = summed_pieces(hashed, "('x' || substr(h, {start}, 8))::bit(32)::bigint", "sum({piece})::text")
+        with guarded(self.name, _FAULTS), self._reading():
+            row = self.connection.execute(query.encode()).fetchone()
+        return whole_sums(row or ())
 
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
@@ -108,25 +171,56 @@ class PostgresEngine:
             self.connection.execute(f"ANALYZE {name}")
         return unbound(columns, name)
 
+    def keep(self, expression: Expression, folder: Path) -> Expression:
+        """The rows of an expression in a temporary table of the session: none leaves the server."""
+        return self._kept(expression, "")
+
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+        """The rows in a temporary table, numbered on the server in the order of these columns."""
+        places = ", ".join(f'"{column}"' for column in order)
+        return self._kept(expression, f'row_number() OVER (ORDER BY {places}) - 1 AS "{RANK}"')
+
+    def _kept(self, expression: Expression, number: str) -> Expression:
+        columns = [(field.name, field.type) for field in arrow_schema(expression)]
+        # The order of the texts is said again: an expression that lost it would sort as the database does.
+        texts = [f'"{n}"' + ("" if pa.types.is_integer(kind) else f' COLLATE "C" AS "{n}"') for n, kind in columns]
+        name, rows = self._fresh_name(), f"SELECT {', '.join(texts)} FROM ({_query(expression)}) AS q"
+        if number:
+            columns, rows = [*columns, (RANK, pa.int64())], f"SELECT *, {number} FROM ({rows}) AS r"
+        with guarded(self.name, _FAULTS), self.connection.transaction():
+            self.connection.execute(f"CREATE TEMPORARY TABLE {name} AS {rows}")
+            self.connection.execute(f"ANALYZE {name}")
+        return unbound(columns, name)
+
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
         schema = arrow_schema(expression)
-        return pa.Table.from_batches(self.stream(expression), schema)
+        with io.BytesIO() as held:
+            self._copied(expression, held)
+            return pa.Table.from_batches(_read_copy(held, schema), schema)
 
     def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
-        """The result in batches, in the order of the expression."""
-        query = ibis.to_sql(expression, dialect="postgres")
+        """The result in batches, in the order of the expression.
+
+        It waits in a nameless private file, so that other queries may run while it is read.
+        """
         schema = arrow_schema(expression)
-        with guarded(self.name, _FAULTS):
-            # A named cursor lives on the server: the rows are never all in memory here.
-            with self._reading():
-                cursor = self.connection.cursor(self._fresh_name())
-                cursor.execute(str(query))
-            with cursor:
-                while rows := self._fetched(cursor, batch_rows):
-                    yield _batch(rows, schema)
-                    if len(rows) < batch_rows:
-                        break
+        place = str(self._private or tempfile.gettempdir())
+        try:
+            with tempfile.TemporaryFile(dir=self._private) as held:
+                self._copied(expression, held)
+                for batch in _read_copy(held, schema):
+                    for start in range(0, batch.num_rows, batch_rows):
+                        yield batch.slice(start, batch_rows)
+        except OSError as fault:
+            raise write_error(fault, Path(place)) from None
+
+    def _copied(self, expression: Expression, target: IO[bytes]) -> None:
+        query = f"COPY ({_query(expression)}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)"
+        with guarded(self.name, _FAULTS), self._reading(), self.connection.cursor().copy(query.encode()) as blocks:
+            for block in blocks:
+                target.write(block)
+        target.seek(0)
 
     def forget(self, uploaded: Expression) -> None:
         """Drop an uploaded table that nothing needs any more."""
@@ -145,32 +239,24 @@ class PostgresEngine:
             self.connection.execute("SET TRANSACTION READ ONLY")
             yield
 
-    def _fetched(self, cursor: psycopg.ServerCursor[Any], rows: int) -> list[tuple[object, ...]]:
-        with self.connection.transaction():  # a fault must not end the transaction around it
-            return cursor.fetchmany(rows)
-
-    def _readable_columns(self, relation: sql.Identifier, table: str, columns: Sequence[str] | None) -> tuple[str, ...]:
-        """Names to read; binary, JSON and nested columns are refused by name unless left out."""
-        with guarded(self.name, _FAULTS), self._reading():
-            found = self.connection.execute(
-                "SELECT to_regclass(%s)::oid", [relation.as_string(self.connection)]
-            ).fetchone()
-            if found is None or found[0] is None:
-                raise UnknownTable(table=table)
-            described = self.connection.execute(_COLUMNS, [found[0]]).fetchall()
-        known = Schema(tuple(name for name, _, _ in described))
+    def _readable_columns(
+        self, table: str, schema: str | None, columns: Sequence[str] | None
+    ) -> tuple[TypedColumn, ...]:
+        """The columns to read; binary, JSON and nested ones are refused by name unless left out."""
+        found = {column.name: column for column in self.columns(table, schema)}
+        known = Schema(tuple(found))
         wanted = known.names if columns is None else known.chosen(columns, "columns")
-        opaque = [
-            name
-            for name, kind, category in described
-            if name in wanted and (kind in _OPAQUE_TYPES or category in _OPAQUE_CATEGORIES)
-        ]
+        opaque = [name for name in wanted if found[name].refusal()]
         if opaque:
             raise OpaqueColumns(table=table, columns=", ".join(opaque))
-        return wanted
+        return tuple(found[name] for name in wanted)
 
     def _fresh_name(self) -> str:
         return f"celosia_{next(self._numbers)}"
+
+
+def _query(expression: Expression) -> str:
+    return compiled_sql(expression, "postgres")
 
 
 def _connected(url: str) -> psycopg.Connection[Any]:
@@ -184,12 +270,68 @@ def _connected(url: str) -> psycopg.Connection[Any]:
     return connection
 
 
-def _batch(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [
-        pa.array([int(v) for v in values] if pa.types.is_integer(field.type) else values, field.type)
-        for values, field in zip(zip(*rows, strict=True), schema, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+def _read_copy(held: IO[bytes], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of a COPY in CSV, every cell in quotes; a block grows until the longest row fits in it."""
+    size = held.seek(0, io.SEEK_END)
+    held.seek(0)
+    if not size:
+        return
+    reader = csv.open_csv(
+        held,
+        read_options=csv.ReadOptions(column_names=schema.names, block_size=_block_size(held, size)),
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=csv.ConvertOptions(column_types=schema, null_values=[], strings_can_be_null=False),
+    )
+    yield from reader
+
+
+def _block_size(held: IO[bytes], size: int) -> int:
+    """A block in which every row fits, found by the lengths of the lines and of the quoted cells that span them."""
+    if size <= _BLOCK:
+        return size
+    longest = row = quotes = 0
+    for line in held:
+        row, quotes = row + len(line), quotes + line.count(b'"')
+        if quotes % 2 == 0:  # outside quotes: the row ends here
+            longest, row = max(longest, row), 0
+    held.seek(0)
+    return max(_BLOCK, longest + 1)
+
+
+def _settled(column: TypedColumn, blanks: str) -> str:
+    """A cell as text without NULL, in code-point order, blanks only as missing: as the readers settle it."""
+    text = f"COALESCE({column.as_text()}, '')"
+    if column.category != "S":  # numbers, dates and their kin are never blank
+        return f'{text} COLLATE "C"'
+    plain = f"{text} COLLATE \"C\" >= '!' AND {text} COLLATE \"C\" < '\x7f'"  # no blank begins so: most end here
+    blank = f"btrim({text}, '{blanks}') = ''"
+    return f"CASE WHEN {plain} THEN {text} WHEN {blank} THEN '' ELSE {text} END COLLATE \"C\""
+
+
+def _numbered_batches(
+    parts: Sequence[Path], changed: Callable[[pa.RecordBatch, int], pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    start = 0
+    for part in parts:
+        with pq.ParquetFile(part) as file:
+            for batch in file.iter_batches(_COPY_ROWS):
+                yield changed(batch, start)
+                start += batch.num_rows
+
+
+@ibis.udf.scalar.builtin(name="convert_to")
+def _convert_to(text: str, encoding: str) -> bytes:  # type: ignore[empty-body]
+    """PostgreSQL's own."""
+
+
+@ibis.udf.scalar.builtin(name="sha256")
+def _sha256(content: bytes) -> bytes:  # type: ignore[empty-body]
+    """PostgreSQL's own."""
+
+
+@ibis.udf.scalar.builtin(name="encode")
+def _encode(content: bytes, form: str) -> str:  # type: ignore[empty-body]
+    """PostgreSQL's own."""
 
 
 def _copy_text(batch: pa.RecordBatch) -> bytes:

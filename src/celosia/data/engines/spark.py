@@ -1,179 +1,262 @@
 """Spark: one session, local or on a cluster, quiet and private.
 
-Knows PySpark and SQL text made by Ibis. Ignores what the columns mean. Everything the Java side says goes to
-a file in the private folder, since Spark's log quotes cells; no web page, no event log (DESIGN §4, rule 9).
-The session belongs to the process: while one is open, a second engine shares it.
+Knows PySpark and SQL text made by Ibis. Ignores what the columns mean. On a cluster the executors need the same
+celosia as the driver and a disk that both see under the same path: they write and read the rows, the driver only
+gets tuple tables. The session belongs to the process: while one is open, a second engine shares it.
 """
 
 from __future__ import annotations
 
-import contextlib
+import collections
 import itertools
-import os
+import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import ibis
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from celosia.data.engines._base import Expression, arrow_schema, guarded, silence, unbound
-from celosia.errors import CelosiaError, EngineUnreachable, JavaMissing, MissingExtra
+from celosia.data.engines import _spark_parts as parts
+from celosia.data.engines import _spark_session as sessions
+from celosia.data.engines import _spark_tasks as tasks
+from celosia.data.engines._base import (
+    RANK,
+    Expression,
+    arrow_schema,
+    guarded,
+    parts_of,
+    silence,
+    summed_pieces,
+    unbound,
+    whole_sums,
+)
+from celosia.data.engines._compile import compiled_sql
+from celosia.data.engines._memory import usable_memory
+from celosia.data.files import SPILL, own_folder, writing_into
+from celosia.errors import CelosiaError, ExecutorsDiffer, ExecutorsLackCelosia, NoSharedFolder, UnknownTable
+from celosia.model.sources import Ingested
 
-try:
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-    from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.rdd import RDD
-    from pyspark.serializers import NoOpSerializer
-    from pyspark.sql import SparkSession
-except ImportError:
-    raise MissingExtra(feature="Spark", extra="spark") from None
+# PySpark is there once `_spark_session` is.
+from pyspark.rdd import RDD  # isort: skip
+from pyspark.serializers import NoOpSerializer  # isort: skip
+from pyspark.sql import functions as functions  # isort: skip
 
-_FAULTS = (PySparkException, Py4JError, ConnectionError, EOFError)
+_MOST_SENT = 100_000  # rows that go through the driver's Java; more are read from the shared disk
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j", "pyspark")
+
+
+class Watching(Protocol):
+    """Whoever wants to see what becomes of some rows of the source."""
+
+    positions: Any
+
+    def passing(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches, once they were seen."""
 
 
 class SparkEngine:
     """A Spark session whose log, spill files and warehouse live in a private folder and go with it."""
 
-    name = "Spark"
+    name = sessions.NAME
+    reads_files = True
 
-    def __init__(self, master: str = "local[*]", private: Path | None = None, memory: str = "2g"):
+    def __init__(self, master: str = "local[*]", private: Path | None = None, memory: int | None = None):
         silence(*_LOGGERS)
-        self._folder = Path(tempfile.mkdtemp(prefix="celosia-spark-", dir=private))  # mode 0700
-        self._owns_session = SparkContext._active_spark_context is None
-        try:
-            self.session = _opened(master, self._folder, memory)
-        except CelosiaError:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
+        self.memory = memory or usable_memory()
+        self.traces = sessions.is_alone(master)  # of a cluster, no row of the source comes here to be shown
+        self._folder = own_folder(private or Path(tempfile.gettempdir()), SPILL)
+        self._owns_session = sessions.SparkContext._active_spark_context is None
         self._numbers = itertools.count()
-        self._prefix = f"celosia_{os.path.basename(self._folder)[-8:]}".lower().replace("-", "_")
+        self._prefix = f"celosia_{self._folder.name[-8:]}".lower().replace("-", "_")
+        try:
+            self.session = sessions.opened_session(master, self._folder, self.memory)
+            if self._owns_session and not sessions.is_alone(master):
+                self._refuse_strangers()
+        except CelosiaError:
+            self.close()
+            raise
 
     def parquet(self, path: Path) -> Expression:
-        """The working copy as a table."""
-        name = self._fresh_name()
-        with guarded(self.name, _FAULTS):
+        """The working copy, a file or a folder of parts, as a table."""
+        with guarded(self.name, sessions.FAULTS):
+            return self._view(self.session.read.parquet(str(path)))
+
+    def numbered_parquet(self, path: Path, column: str) -> Expression:
+        """The working copy with one column more, the position of each row in the source."""
+        with guarded(self.name, sessions.FAULTS):
             frame = self.session.read.parquet(str(path))
-            frame.createOrReplaceTempView(name)
-        kinds = {"string": pa.string()}
-        return unbound([(column, kinds.get(kind, pa.int64())) for column, kind in frame.dtypes], name)
+            place = functions.col("_metadata.row_index")
+            if path.is_dir():
+                place = place + functions.element_at(_offsets(path), functions.col("_metadata.file_name"))
+            return self._view(frame.select("*", place.cast("bigint").alias(column)))
 
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
-        name = self._fresh_name()
         plain = table.cast(pa.schema([(f.name, _plain_type(f.type)) for f in table.schema]))
-        with guarded(self.name, _FAULTS):
-            self.session.createDataFrame(plain).createOrReplaceTempView(name)
-        return unbound([(field.name, field.type) for field in plain.schema], name)
+        with guarded(self.name, sessions.FAULTS):
+            if table.num_rows <= _MOST_SENT:
+                return self._view(self.session.createDataFrame(plain))
+            path = self._folder / f"{self._fresh_name()}.parquet"
+            with writing_into(self._folder):
+                pq.write_table(plain, path)
+            return self._view(self.session.read.parquet(str(path)))
+
+    def keep(self, expression: Expression, folder: Path) -> Expression:
+        """The rows of an expression, written by the executors as parts of a private Parquet folder."""
+        return self.parquet(self._written(expression, folder))
+
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+        """The rows sorted into parts; a rank is the place in a part and the rows before it: no partition holds all."""
+        return self.numbered_parquet(self._written(expression.order_by(list(order)), folder), RANK)
+
+    def _written(self, expression: Expression, folder: Path) -> Path:
+        path = folder / f"{self._fresh_name()}.parquet"
+        with guarded(self.name, sessions.FAULTS, str(folder)):
+            self._query(expression).write.parquet(str(path))
+        return path
 
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
-        with guarded(self.name, _FAULTS):
+        with guarded(self.name, sessions.FAULTS):
             result = self._query(expression).toArrow()
         return result.cast(arrow_schema(expression))
 
     def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """The result in batches, in the order of the expression; one partition in memory at a time."""
         schema = arrow_schema(expression)
-        with guarded(self.name, _FAULTS):
+        with guarded(self.name, sessions.FAULTS):
             for message in _arrow_messages(self._query(expression)):
                 batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
                 for start in range(0, batch.num_rows, batch_rows):
                     yield batch.slice(start, batch_rows)
 
-    def forget(self, uploaded: Expression) -> None:
-        """Drop an uploaded table that nothing needs any more."""
-        with guarded(self.name, _FAULTS):
-            self.session.catalog.dropTempView(uploaded.get_name())
+    def digest(self, text: Expression) -> Expression:
+        """The SHA-256 of a text."""
+        return _sha256(text, 256)
+
+    def digest_sums(self, lines: Expression) -> tuple[int, ...]:
+        """Rows, and the sums of the pieces of their SHA-256."""
+        hashed = f"SELECT sha2(line, 256) AS h FROM ({_sql(lines)}) AS lines"
+        piece = "CAST(conv(substr(h, {start}, 8), 16, 10) AS BIGINT)"
+        with guarded(self.name, sessions.FAULTS):
+            row = self.session.sql(summed_pieces(hashed, piece, "CAST(sum({piece}) AS STRING)")).collect()[0]
+        return whole_sums(row)
+
+    def each(self, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """What a function of ours gives for each item, worked out by the executors; its errors are raised here."""
+        with guarded(self.name, sessions.FAULTS):
+            context = self.session.sparkContext
+            spread = context.parallelize(list(items), max(len(items), 1)).map(tasks.Telling(task))
+            return [told.settled() for told in spread.collect()]
+
+    def write_ordered(
+        self, rows: Expression, names: Sequence[str], target: Path, person: bool, watched: Watching
+    ) -> Path | None:
+        """Ordered rows written by the executors, put together in `target`: data.csv and the private order.
+
+        After the named columns, `rows` has the person where there is one, and the row of the source where it is known:
+        those that `watched` wants to see pass by it.
+        """
+        folder = parts.attempts_folder(target)
+        traced = len(rows.columns) > len(names) + person
+        wanted = tuple(int(one) for one in watched.positions) if traced else None
+        task = tasks.CsvPart(str(folder), tuple(names), person, wanted)
+        try:
+            written, seen = parts.settled_parts(self._mapped(self._query(rows), task))
+            parts.joined_csv(written, names, target / parts.DATA)
+            order = parts.kept_order(written, target / parts.ORDER) if person else None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        collections.deque(watched.passing(seen) if traced else (), maxlen=0)
+        return order
+
+    def read_written(
+        self, data: Path, scratch: Path, order: Path | None = None
+    ) -> tuple[Expression, tuple[str, ...], int, str] | None:
+        """A CSV that executors wrote, read again by executors: table, names, rows, digest.
+
+        With an order, the table has the person in one column more. None where nothing tells the parts of the file.
+        """
+        slices = parts.slices_of(data, order, scratch / "again.parquet")
+        if slices is None:
+            return None
+        read = parts.read_slices(data, slices, self.each, tasks.read_slice)
+        return self.parquet(read.copy), read.names, read.rows, read.digest
+
+    def copy_table(self, name: str, target: Path, dropped: Sequence[str] = ()) -> Ingested:
+        """A table of the catalogue as a working copy in parts, written by the executors; a table has no order."""
+        with guarded(self.name, sessions.FAULTS):
+            if not self.session.catalog.tableExists(name):
+                raise UnknownTable(table=name)
+            frame = self.session.table(name)
+        return parts.copied_table(frame, name, target, tuple(dropped), self._mapped)
 
     def close(self) -> None:
         """Stop the session that this engine started, and remove its files."""
-        if self._owns_session:
-            _stop(self.session)
+        session = getattr(self, "session", None)
+        if self._owns_session and session is not None:
+            sessions.stop_session(session)
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def forget(self, uploaded: Expression) -> None:
+        """Drop an uploaded table that nothing needs any more."""
+        with guarded(self.name, sessions.FAULTS):
+            self.session.catalog.dropTempView(uploaded.get_name())
+
+    def _mapped(self, frame: Any, task: Callable[[Any], Any]) -> pa.Table:
+        with guarded(self.name, sessions.FAULTS):
+            return frame.mapInArrow(task, tasks.REPLY).toArrow()
+
+    def _refuse_strangers(self) -> None:
+        """The executors must have this celosia and see this disk: asked once, before anything runs."""
+        token = self._folder / "shared", secrets.token_hex(8)
+        token[0].write_text(token[1], "utf-8")
+        context = self.session.sparkContext
+        try:
+            items = [(str(token[0]), token[1])] * max(context.defaultParallelism, 1)
+            answers = context.parallelize(items, len(items)).map(tasks.able).collect()
+        except sessions.FAULTS:
+            raise ExecutorsLackCelosia(python=sessions.executor_python()) from None
+        other = {found for found, _ in answers} - {version("celosia")}
+        if other:
+            raise ExecutorsDiffer(here=version("celosia"), there=", ".join(sorted(other)))
+        if not all(seen for _, seen in answers):
+            raise NoSharedFolder(path=str(self._folder.parent))
+
+    def _view(self, frame: Any) -> Expression:
+        name = self._fresh_name()
+        frame.createOrReplaceTempView(name)
+        kinds = {"string": pa.string()}
+        return unbound([(column, kinds.get(kind, pa.int64())) for column, kind in frame.dtypes], name)
+
     def _query(self, expression: Expression) -> Any:
-        return self.session.sql(str(ibis.to_sql(expression, dialect="pyspark")))
+        sessions.fit_shuffles(self.session)
+        return self.session.sql(_sql(expression))
 
     def _fresh_name(self) -> str:
         return f"{self._prefix}_{next(self._numbers)}"
 
 
-def _opened(master: str, folder: Path, memory: str) -> SparkSession:
-    """The session of the process, started when there is none."""
-    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-        raise JavaMissing()
-    conf = _configuration(master, folder, memory)
-    try:
-        if SparkContext._gateway is None:
-            _launch(conf, folder, master)
-        return SparkSession.builder.config(conf=conf).getOrCreate()
-    except (*_FAULTS, OSError):
-        raise EngineUnreachable(engine=SparkEngine.name) from None
+def _sql(expression: Expression) -> str:
+    return compiled_sql(expression, "pyspark")
 
 
-def _configuration(master: str, folder: Path, memory: str) -> SparkConf:
-    settings = {
-        "spark.master": master,
-        "spark.app.name": "celosia",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.eventLog.enabled": "false",
-        "spark.log.level": "ERROR",
-        "spark.local.dir": str(folder),
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.driver.memory": memory,
-        "spark.driver.maxResultSize": "0",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-    }
-    if master.startswith("local"):
-        # On a cluster the executors must reach the driver; alone, nobody else may.
-        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        settings |= {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2)}
-    return SparkConf(loadDefaults=False).setAll(list(settings.items()))
+@ibis.udf.scalar.builtin(name="sha2")
+def _sha256(text: str, bits: int) -> str:  # type: ignore[empty-body]
+    """Spark's own."""
 
 
-def _launch(conf: SparkConf, folder: Path, master: str) -> None:
-    """Start Java with its words going to a private file instead of our own terminal."""
-    with open(folder / "spark.log", "ab") as log, _loopback(master):
-        gateway = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
-    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
-
-
-@contextlib.contextmanager
-def _loopback(master: str) -> Iterator[None]:
-    before = os.environ.get("SPARK_LOCAL_IP")
-    if master.startswith("local"):
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    try:
-        yield
-    finally:
-        os.environ.pop("SPARK_LOCAL_IP", None)
-        if before is not None:
-            os.environ["SPARK_LOCAL_IP"] = before
-
-
-def _stop(session: SparkSession) -> None:
-    """Stop the session and end the Java process behind it."""
-    gateway = SparkContext._gateway
-    with contextlib.suppress(*_FAULTS):
-        session.stop()
-    SparkContext._gateway, SparkContext._jvm = None, None
-    if gateway is None:
-        return
-    with contextlib.suppress(*_FAULTS):
-        gateway.shutdown()
-    process = getattr(gateway, "proc", None)
-    if process is not None:
-        process.stdin.close()  # Java ends when this pipe does
-        process.wait(timeout=30)
+def _offsets(folder: Path) -> Any:
+    """How many rows stand before each part of a folder, by the part's name."""
+    found = parts_of(folder)
+    before = itertools.accumulate((pq.read_metadata(part).num_rows for part in found), initial=0)
+    pairs = [functions.lit(one) for part, rows in zip(found, before, strict=False) for one in (part.name, rows)]
+    return functions.create_map(*pairs)
 
 
 def _arrow_messages(frame: Any) -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from celosia import messages
 from celosia.data.readers._canonical import WHITESPACE, refusal_of, text_of
 from celosia.data.readers._ingest import READERS, settle, shown_name
 from celosia.data.readers._names import kept_positions, settled
+from celosia.data.readers.folder import first_part
 from celosia.data.sniffing import Overrides
 from celosia.errors import HeaderOnly
 from celosia.model.sources import ReadingChoices
@@ -43,7 +44,8 @@ class Head:
 def head_of(source: str | Path, rows: int, **overrides: Unpack[Overrides]) -> Head:
     """The first rows of a source; what is wrong with them is said as `ingest` would say it."""
     place, choices = settle(source, None, overrides)
-    found: Head = _reader(choices.format).head(place, choices, rows)
+    file = first_part(place) if isinstance(place, Path) and place.is_dir() else place
+    found: Head = _reader(choices.format).head(file, choices, rows)
     return replace(found, source=shown_name(place, found.choices))
 
 

@@ -14,6 +14,7 @@ from celosia.data.files import put_in_place, reading_from, scratch_beside
 from celosia.data.readers._archive import refuse_endless_list
 from celosia.data.readers._stream import Progress
 from celosia.data.readers._working import Draft, refuse_json
+from celosia.data.readers.folder import Each, first_part, read_folder
 from celosia.data.sniffing import Overrides, apply_overrides, is_database_address, sniff
 from celosia.model.sources import Ingested, ReadingChoices, Source
 
@@ -43,10 +44,16 @@ def ingest(
     target: Path,
     choices: ReadingChoices | None = None,
     progress: Progress | None = None,
+    each: Each | None = None,
     **overrides: Unpack[Overrides],
 ) -> Ingested:
-    """Reads a source once and puts its working copy at `target`, whole or not at all."""
+    """Reads a source once and puts its working copy at `target`, whole or not at all.
+
+    The copy of a folder of parts is a folder too; `each` may spread their reading.
+    """
     place, chosen = settle(source, choices, overrides)
+    if isinstance(place, Path) and place.is_dir():
+        return read_folder(place, target, chosen, ingest, progress, each)
     with scratch_beside(target) as scratch:
         draft = scratch / "working.parquet"
         result = _reader(chosen.format)(place, chosen, draft, progress)
@@ -68,6 +75,8 @@ def settle(
         start = choices or ReadingChoices(format="postgresql")
         return source, apply_overrides(start, **overrides)
     path = Path(source)
+    if path.is_dir():
+        return path, apply_overrides(choices, **overrides) if choices else sniff(first_part(path), **overrides)
     with reading_from(path), path.open("rb") as stream:
         refuse_endless_list(path, stream)  # before anything asks what kind of archive it is
     return path, apply_overrides(choices, **overrides) if choices else sniff(path, **overrides)

@@ -1,4 +1,4 @@
-"""The private working copy: one Parquet file, columns c0…cn, all text, no NULL, rows in source order.
+"""The private working copy: columns c0…cn, all text, no NULL, rows in source order; one Parquet file or parts of it.
 
 Knows Parquet and the names kept in its metadata. Ignores where rows come from.
 """
@@ -10,15 +10,19 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celosia.data.files import writing_into
+from celosia.data.files import parts_of, writing_into
 from celosia.data.readers._canonical import refused, settled_cells
 from celosia.data.writers._dialect import encoded_header, encoded_rows
 from celosia.errors import UnknownFormat
 from celosia.model.sources import WORKING_FORMAT, WORKING_KEY, ColumnLabels, Notice, ReadingChoices
+
+if TYPE_CHECKING:
+    from celosia.data.suggest import ColumnFacts
 
 _JSON_SAMPLE = 1000
 _BATCH = 65_536
@@ -77,9 +81,9 @@ def working_labels(path: Path) -> dict[str, ColumnLabels]:
 
 def _metadata(path: Path) -> dict[str, dict[str, dict]]:
     try:
-        held = json.loads((pq.read_metadata(path).metadata or {})[WORKING_KEY])
+        held = json.loads((pq.read_metadata(parts_of(path)[0]).metadata or {})[WORKING_KEY])
         found = held["format"]
-    except (KeyError, TypeError, ValueError, pa.ArrowException, OSError):
+    except (KeyError, IndexError, TypeError, ValueError, pa.ArrowException, OSError):
         held, found = {}, "?"
     if found != WORKING_FORMAT:
         raise UnknownFormat(path=str(path), found=str(found), expected=WORKING_FORMAT)
@@ -132,6 +136,14 @@ def refuse_json(path: Path, names: Sequence[str]) -> None:
     for name, count, found in zip(names, filled, json_like, strict=True):
         if 2 * found > count:
             raise refused(name, "json")
+
+
+def refuse_json_texts(columns: Iterable[ColumnFacts]) -> None:
+    """The same on the distinct values of the columns, for a source of which there is no copy."""
+    for column in columns:
+        rows = [(text, int(count)) for text, count in zip(column.values, column.counts, strict=True) if text]
+        if 2 * sum(count for text, count in rows if _is_json(text)) > sum(count for _, count in rows):
+            raise refused(column.name, "json")
 
 
 def _sampled(path: Path) -> Iterator[pa.RecordBatch]:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import messages
+from celosia.data._postgres_text import TABLES, TypedColumn
 from celosia.data.files import writing_into
 from celosia.data.readers._canonical import refused
 from celosia.data.readers._head import Head, head_of_texts
 from celosia.data.readers._names import kept_positions, settled
 from celosia.data.readers._stream import Progress
-from celosia.data.readers._tables import chosen_table, quoted_name, shown_tables
+from celosia.data.readers._tables import chosen_table, shown_tables
 from celosia.data.readers._working import Draft, working_digest
 from celosia.data.readers.delimited import copy_text
 from celosia.errors import EngineFault, EngineUnreachable, HeaderOnly, MissingExtra
@@ -31,41 +32,10 @@ _ENGINE = "PostgreSQL"
 _CONNECTING = 10  # seconds, unless the address says otherwise
 _SESSION = "SET datestyle = 'ISO'; SET timezone = 'UTC'; SET client_encoding = 'UTF8'; SET extra_float_digits = 1"
 _PATIENCE = "SET statement_timeout = '20s'"  # a view may be slow, and somebody waits for a preview
-_TABLES = """
-SELECT n.nspname, c.relname
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
-AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1, 2
-"""
 _COLUMNS = """
 SELECT a.attname, t.typname, t.typcategory FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
-_PLAIN = frozenset("BDEINS")  # boolean, date, enumeration, network address, number, string
-_KINDS = {"A": "nested", "C": "nested", "R": "interval", "T": "interval"}
-_NAMED_KINDS = {"json": "json", "jsonb": "json", "bytea": "binary"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    name: str
-    type: str
-    category: str
-
-    def refusal(self) -> str:
-        """Why the column is refused; empty when its values are plain."""
-        if self.category in _PLAIN or self.type == "uuid":
-            return ""
-        return _NAMED_KINDS.get(self.type) or _KINDS.get(self.category, "other")
-
-    def as_text(self) -> str:
-        """The expression of the canonical text."""
-        name = quoted_name(self.name)
-        if self.type == "timestamp":
-            return f"CASE WHEN {name}::time = '00:00' THEN {name}::date::text ELSE replace({name}::text, ' ', 'T') END"
-        if self.type == "timestamptz":
-            return f"replace(replace({name}::text, ' ', 'T'), '+00', 'Z')"
-        return f"{name}::text"
 
 
 def read(address: str, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
@@ -80,7 +50,7 @@ def head(address: str, choices: ReadingChoices, rows: int) -> Head:
         connection.execute(_PATIENCE)
         known = _known(connection)
         choices = chosen_table(_ENGINE, list(known), choices)
-        columns = [_Column(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
+        columns = [TypedColumn(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
         chosen = ", ".join("NULL" if column.refusal() else column.as_text() for column in columns)
         cells = connection.execute(f"SELECT {chosen} FROM {known[choices.sheet]} LIMIT {rows:d}".encode()).fetchall()
     names, kinds = [column.name for column in columns], [column.refusal() for column in columns]
@@ -133,7 +103,7 @@ def _read_table(
 ) -> Draft:
     known = _known(connection)
     choices = chosen_table(_ENGINE, list(known), choices)
-    columns = [_Column(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
+    columns = [TypedColumn(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
     names, notices = settled([column.name for column in columns], choices)
     kept = kept_positions(names, choices.dropped)
     columns, names = [columns[i] for i in kept], tuple(names[i] for i in kept)
@@ -151,10 +121,10 @@ def _read_table(
 
 
 def _known(connection: psycopg.Connection[Any]) -> dict[str, str]:
-    return shown_tables(connection.execute(_TABLES), plain="public")
+    return shown_tables(connection.execute(TABLES), plain="public")
 
 
-def _stream(connection: psycopg.Connection[Any], table: str, columns: Sequence[_Column], target: Path) -> None:
+def _stream(connection: psycopg.Connection[Any], table: str, columns: Sequence[TypedColumn], target: Path) -> None:
     chosen = ", ".join(column.as_text() for column in columns)
     statement = f"COPY (SELECT {chosen} FROM {table}) TO STDOUT (FORMAT csv)"
     with (

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PairCounter = Callable[[int, int], int]
+PairTest = Callable[[int, int], bool]
 _KEY = 0.95  # a column with so many distinct values per row determines everything, trivially
 _BY_CHANCE = 0.1  # a near dependency leaves at most this share of the pairs that independence would bring
 
@@ -34,14 +35,18 @@ def dependencies(
     *,
     separations: Sequence[float] | None = None,
     least: float = 0.95,
+    hopeless: PairTest | None = None,
 ) -> list[Dependency]:
     """Dependencies whose share (values of a / pairs a, b) is at least `least`; keys and constants left out.
 
-    `pairs(i, j)` is asked once for each unordered pair of columns that can depend on one another.
+    `pairs(i, j)` is asked once for each unordered pair of columns that can depend on one another; `hopeless(a, b)`
+    may say beforehand, and cheaply, that b does not follow from a.
     """
     counted: dict[tuple[int, int], int] = {}
     found = []
     for a, b in _candidates(distinct, rows, least):
+        if hopeless and hopeless(a, b):
+            continue
         pair = (min(a, b), max(a, b))
         if pair not in counted:
             counted[pair] = pairs(*pair)
@@ -65,6 +70,22 @@ def dependencies_of_codes(names: Sequence[str], codes: NDArray[np.integer], *, l
         return int(np.unique(wide[:, a] * (int(wide[:, b].max()) + 1) + wide[:, b]).size)
 
     return dependencies(names, [n.size for n in counts], rows, pairs, separations=separations, least=least)
+
+
+def contradicted(codes: NDArray[np.integer]) -> PairTest:
+    """A test on some rows of a table: whether they already hold a value of a with two values of b."""
+    values = [np.unique(column).size for column in codes.T]
+    wide = codes.astype(np.int64)
+    seen: dict[tuple[int, int], int] = {}
+
+    def hopeless(a: int, b: int) -> bool:
+        pair = (min(a, b), max(a, b))
+        if pair not in seen:
+            first, second = wide[:, pair[0]], wide[:, pair[1]]
+            seen[pair] = int(np.unique(first * (int(second.max(initial=0)) + 1) + second).size)
+        return seen[pair] > values[a]
+
+    return hopeless
 
 
 def _candidates(distinct: Sequence[int], rows: int, least: float) -> list[tuple[int, int]]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.data.suggest._facts import ColumnFacts
-from celosia.data.suggest._judge import judge
-from celosia.data.suggest._shape import shape_of
+from celosia.data.suggest._judged import Judged, judged
 
 # In the order of trust: a column that says it is the person's key, national numbers, then whatever else repeats.
 _TOPICS = ("person_key", "run", "cedula", "dni", "document", "clinical_record", "pseudonym")
 _LEAST_FILLED = 0.5
 
 
-def person_key(columns: Sequence[ColumnFacts]) -> str | None:
+def person_key(columns: Sequence[ColumnFacts], opinion: Judged | None = None) -> str | None:
     """The column that stands for the person, or None; a column that is mostly missing does not."""
-    findings = judge([shape_of(facts) for facts in columns])
+    findings = (opinion or judged(columns)).findings
     topics = {
         finding.topic.name: facts.name
         for facts, finding in zip(reversed(columns), reversed(findings), strict=True)

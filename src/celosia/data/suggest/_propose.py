@@ -15,9 +15,10 @@ from celosia import messages
 from celosia.data.suggest._context import in_context
 from celosia.data.suggest._facts import ColumnFacts, distinctness, plain_positions, rare_values, rows_of, separation
 from celosia.data.suggest._fallback import CONSTANT, EMPTY, fallback, scale_of
-from celosia.data.suggest._judge import Finding, from_header, is_indicator, judge
+from celosia.data.suggest._judge import Finding, from_header, is_indicator
+from celosia.data.suggest._judged import Judged, judged
 from celosia.data.suggest._markers import missing_words, unknown_codes
-from celosia.data.suggest._shape import Shape, shape_of
+from celosia.data.suggest._shape import Shape
 from celosia.data.suggest._topic import Topic
 from celosia.data.suggest.topics._survey import FREE_TEXT
 from celosia.model.variables import Kind, MelLabel, Role, Scale, Traits, Treatment, Variable
@@ -33,16 +34,18 @@ _BY_ROLE = {
 _ALSO_TEXT = frozenset({Scale.CONTINUOUS, Scale.DISCRETE})
 
 
-def suggest(columns: Sequence[ColumnFacts], protocol: str | None = None) -> tuple[Variable, ...]:
+def suggest(
+    columns: Sequence[ColumnFacts], protocol: str | None = None, opinion: Judged | None = None
+) -> tuple[Variable, ...]:
     """Propose a dictionary line for every column of a table, with the evidence in the current language.
 
     The purpose stays empty: only a person can state it (M06). Under the protocol "mel" the treatment follows
     MEL's labels instead of the roles.
     """
-    shapes = [shape_of(facts) for facts in columns]
-    findings = judge(shapes)
-    present = {finding.topic.name for finding in findings if finding}
-    return tuple(_variable(shape, finding, present, protocol) for shape, finding in zip(shapes, findings, strict=True))
+    found = opinion or judged(columns)
+    present = {finding.topic.name for finding in found.findings if finding}
+    pairs = zip(found.shapes, found.findings, strict=True)
+    return tuple(_variable(shape, finding, present, protocol) for shape, finding in pairs)
 
 
 def _variable(shape: Shape, finding: Finding | None, present: set[str], protocol: str | None) -> Variable:

@@ -33,7 +33,7 @@ def encoded_rows(batch: pa.RecordBatch) -> memoryview:
     fields = [quoted(column, alone) for column in batch.columns]
     fields[-1] = pc.binary_join_element_wise(fields[-1], _text("\n"), _text(""))
     lines = fields[0] if alone else pc.binary_join_element_wise(*fields, _text(","))
-    return _value_bytes(lines)
+    return value_bytes(lines)
 
 
 def quoted(column: pa.Array, alone: bool = False) -> pa.LargeStringArray:
@@ -57,10 +57,10 @@ def as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def neutralised(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with no cell that a spreadsheet would run as a formula."""
-    return pa.record_batch([_neutral(column) for column in batch.columns], names=batch.schema.names)
+    return pa.record_batch([neutral(column) for column in batch.columns], names=batch.schema.names)
 
 
-def _neutral(column: pa.Array) -> pa.Array:
+def neutral(column: pa.Array) -> pa.Array:
     """Cells that a spreadsheet would run as a formula, with an apostrophe before them; plain numbers stay."""
     starts = pc.match_substring_regex(column, _FORMULA)
     formula = pc.and_(starts, pc.invert(pc.match_substring_regex(column, _NUMBER)))
@@ -82,7 +82,7 @@ def _text(value: str) -> pa.LargeStringScalar:
     return pa.scalar(value, pa.large_string())
 
 
-def _value_bytes(lines: pa.LargeStringArray) -> memoryview:
+def value_bytes(lines: pa.LargeStringArray) -> memoryview:
     """The bytes of all values one after another."""
     _, offsets, values = lines.buffers()
     starts = memoryview(offsets).cast("q")

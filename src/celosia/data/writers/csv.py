@@ -31,3 +31,13 @@ def write_csv(
             sink.write(encoded_rows(neutralised(text) if neutralise_formulas else text))
             rows += batch.num_rows
     return rows
+
+
+def write_lines(
+    blocks: Iterable[bytes | memoryview], names: Sequence[str], path: Path, mode: int = PRIVATE_FILE
+) -> None:
+    """Writes lines already in our dialect below the header, whole or not at all."""
+    with replacing(path, mode) as draft, draft.open("wb") as sink:
+        sink.write(encoded_header(names))
+        for block in blocks:
+            sink.write(block)

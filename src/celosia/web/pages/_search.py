@@ -154,8 +154,17 @@ def _plan(desk: Desk, found: Mapping[str, Any], plan: Mapping[str, Any]) -> None
     tag("small", word("web_search.plan.run_hint"))
 
 
+def _parts(parts: Mapping[str, Any]) -> None:
+    optimal = word(f"scale.partition_{'optimal' if parts['optimal'] else 'not_optimal'}")
+    paragraph(word("scale.partition_plan", variable=parts["variable"], parts=parts["parts"], optimal=optimal))
+    if parts["varied"]:
+        paragraph(word("scale.partition_varied", names=", ".join(parts["varied"])))
+
+
 def _levels(found: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
     heading(word("web_search.plan.levels"), 3)
+    if plan["partition"]:
+        _parts(plan["partition"])
     if not plan["levels"]:
         paragraph(word("web_search.plan.by_record"))
         return

@@ -1,0 +1,159 @@
+"""A file in our own CSV dialect counted from its bytes: codes of the columns asked for, row by row, and their tuples.
+
+Knows Arrow's CSV reader and NumPy. Ignores policies and engines. The whole file is passed over for its digest, its
+encoding and its line lengths while its columns are read. It is for files whose codes fit in memory; what this strict
+reader does not take is left to the reader of any CSV, which can say what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from celosia.data.files import parts_of
+from celosia.data.readers._canonical import WHITESPACE
+from celosia.data.readers._stream import Undecodable, survey
+from celosia.data.sniffing._dialect import first_records
+from celosia.errors import CelosiaError
+from celosia.model.schema import Schema
+from celosia.model.values import MISSING
+from celosia.tuples import Persons, Tuples, pack_keys, roll_up_persons
+
+_BLOCK = 1 << 24  # bytes that one thread parses at a time
+_HEADER = 1 << 20
+_EACH_ROW, _EACH_PERSON = 40, 72  # bytes per row while tuples are sorted, without and with persons
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedFile:
+    """The columns asked for as codes, and the whole file's names, rows and digest."""
+
+    names: tuple[str, ...]
+    rows: int
+    digest: str
+    columns: Mapping[str, tuple[tuple[str, ...], Codes]]  # vocabulary in code-point order, and the code of each row
+    persons: tuple[int, Codes] | None = None  # how many there are, and whose row each one is
+
+    def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
+        """Distinct combinations of the columns with their rows and, given a key, the persons behind."""
+        chosen = Schema(self.names).chosen(names, "tuples")
+        vocabularies = tuple(self.columns[name][0] for name in chosen)
+        codes = np.array([self.columns[name][1] for name in chosen], np.int32).T
+        label, holder = _labelled(pack_keys(codes, [len(v) for v in vocabularies]))
+        rows = np.bincount(label, minlength=len(holder)).astype(np.int64)
+        persons = None if person is None else self._behind(label, len(holder))
+        return Tuples(chosen, vocabularies, codes[holder], rows, persons)
+
+    def _behind(self, label: NDArray[np.int64], tuples: int) -> Persons:
+        """Persons with one tuple counted by it, and the incidence of the others."""
+        total, whose = self.persons or (0, np.zeros(0, np.int32))
+        everybody = Persons(total, np.zeros(tuples, np.int64), label, whose.astype(np.int64))
+        return roll_up_persons(everybody, np.arange(tuples, dtype=np.int64), tuples)
+
+
+def fits(rows: int, columns: int, persons: bool, memory: int) -> bool:
+    """Whether the codes of so many rows, and what counting them takes, need at most half of the memory."""
+    return rows * (4 * columns + (_EACH_PERSON if persons else _EACH_ROW)) <= memory // 2
+
+
+def counted_file(path: Path, asked: Sequence[str], order: Path | None) -> CountedFile | None:
+    """The file read again; None where it is not plainly what our writer writes, or a column asked for is not there."""
+    before = _state(path)
+    names = _header(path)
+    if names is None or len(set(names)) != len(names) or not set(asked) <= set(names):
+        return None
+    with ThreadPoolExecutor(2) as pool:
+        surveyed = pool.submit(survey, path, "utf-8", None)
+        whose = None if order is None else pool.submit(_persons, order)
+        try:
+            table = _parsed(path, len(names), [names.index(name) for name in asked])
+            digest = surveyed.result().digest
+        except (pa.ArrowException, OSError, Undecodable, CelosiaError):
+            return None
+        persons = None if whose is None else whose.result()
+    if persons is not None and len(persons[1]) != table.num_rows:
+        raise ValueError  # file and order have not the same length
+    if _state(path) != before or not table.num_rows:
+        return None
+    columns = {name: _coded(column) for name, column in zip(asked, table.columns, strict=True)}
+    return CountedFile(names, table.num_rows, digest, columns, persons)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _header(path: Path) -> tuple[str, ...] | None:
+    """The names of the columns, where the file begins as ours do."""
+    with path.open("rb") as stream:
+        start = stream.read(_HEADER)
+    found = first_records(start.decode("utf-8", "ignore"), ",", '"', True)
+    if start.startswith(b"\xef\xbb\xbf") or len(found) < 2 or found[0].broken:
+        return None
+    if any(" ".join(name.split()) != name or not name for name in found[0].fields):
+        return None  # names that the reader of any CSV would settle
+    return tuple(found[0].fields)
+
+
+def _parsed(path: Path, width: int, positions: Sequence[int]) -> pa.Table:
+    """The columns at these positions, each text once per block."""
+    names = [f"s{i}" for i in range(width)]
+    chosen = [names[position] for position in positions] or names[:1]
+    text = pa.dictionary(pa.int32(), pa.string())
+    return arrow_csv.read_csv(
+        path,
+        arrow_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows_after_names=1),
+        arrow_csv.ParseOptions(newlines_in_values=_quotes_in(path), ignore_empty_lines=False),
+        arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, text), strings_can_be_null=False, include_columns=chosen
+        ),
+    )
+
+
+def _quotes_in(path: Path) -> bool:
+    """Whether any cell may go over several lines."""
+    with path.open("rb") as stream:
+        return any(b'"' in block for block in iter(lambda: stream.read(_BLOCK), b""))
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
+    """The vocabulary in code-point order and the codes; blanks alone are missing, as for every reader."""
+    whole = column.unify_dictionaries().combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    texts = whole.dictionary.cast(pa.large_string())
+    texts = pc.if_else(pc.equal(pc.utf8_trim(texts, WHITESPACE), ""), MISSING, texts)
+    distinct = pc.unique(texts)
+    vocabulary = distinct.take(pc.sort_indices(distinct))
+    place = pc.index_in(texts, vocabulary).to_numpy(zero_copy_only=False).astype(np.int32)
+    return tuple(vocabulary.to_pylist()), place[whole.indices.to_numpy(zero_copy_only=False)]
+
+
+def _persons(order: Path) -> tuple[int, Codes]:
+    """How many persons the private order names, and a number for each row's."""
+    column = pq.ParquetDataset([str(part) for part in parts_of(order)]).read().column(0)
+    encoded = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
+    return len(encoded.dictionary), encoded.indices.to_numpy(zero_copy_only=False)
+
+
+def _labelled(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each row's key among the sorted distinct ones, and a row that holds each."""
+    encoded = pa.array(keys).dictionary_encode()
+    order = np.argsort(encoded.dictionary.to_numpy(zero_copy_only=False))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    label = rank[encoded.indices.to_numpy(zero_copy_only=False)]
+    holder = np.empty(len(order), np.int64)
+    holder[label] = np.arange(len(label))
+    return label, holder

@@ -1,0 +1,57 @@
+"""A table of PostgreSQL counted where it lives: no working copy, only its names and where it is.
+
+Knows the engine and the rules of the readers for names, kinds and blanks, so that a table counted in place and the same
+table copied hold the same cells. Ignores projects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from celosia.data.engines import Engine
+from celosia.data.engines.postgres import PostgresEngine
+from celosia.data.readers._canonical import refused
+from celosia.data.readers._names import kept_positions, settled
+from celosia.data.readers._tables import chosen_table
+from celosia.data.table import Table
+from celosia.errors import HeaderOnly
+from celosia.model.place import InPlace
+from celosia.model.sources import Ingested, ReadingChoices, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A table found in its place: its rows, where it is, and what is said of it as a source."""
+
+    table: Table
+    place: InPlace
+    ingested: Ingested
+
+
+def placed(engine: Engine, choices: ReadingChoices, variable: str) -> Placed:
+    """The table that the choices name, as a source that is not copied; `variable` will hold the address."""
+    server = cast(PostgresEngine, engine)
+    known = server.tables()
+    chosen = chosen_table(server.name, list(known), choices)
+    schema, table = known[chosen.sheet]
+    columns = server.columns(table, schema)
+    names, notices = settled([column.name for column in columns], chosen)
+    kept = kept_positions(names, chosen.dropped)
+    for position in kept:
+        if kind := columns[position].refusal():
+            raise refused(names[position], kind)
+    place = InPlace(schema, table, tuple(columns[i].name for i in kept), tuple(names[i] for i in kept), variable)
+    rows = rows_in_place(engine, place)
+    count = rows.count_rows()
+    if count == 0:
+        raise HeaderOnly(path=chosen.sheet)
+    read = replace(chosen, notes=chosen.notes + notices)
+    source = Source(chosen.sheet, rows.fingerprint(), count, len(place.names), read)
+    return Placed(rows, place, Ingested(source, place.names))
+
+
+def rows_in_place(engine: Engine, place: InPlace) -> Table:
+    """The rows of a table that stays where it is."""
+    expression, _ = cast(PostgresEngine, engine).source(place.table, place.schema, place.columns)
+    return Table(engine, expression, place.names)

@@ -1,0 +1,181 @@
+"""A folder of CSV or Parquet files of one shape: one table, its rows in the order of the files' names.
+
+Knows how the parts of a table must agree. Ignores how a part is read: each is read as a file of its own, with the
+choices found in the first, here one after another or by whoever `each` spreads the work to. The working copy is then
+a folder of parts too. What begins with a dot or an underscore (`_SUCCESS`) is nobody's data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from celosia.data.files import (
+    PRIVATE_FOLDER,
+    content_digest,
+    digest_of_parts,
+    reading_from,
+    scratch_beside,
+    writing_into,
+)
+from celosia.data.readers._stream import Progress
+from celosia.data.sniffing._format import CSV, PARQUET, format_of
+from celosia.errors import EmptyFile, EmptyFolder, FolderMixed, FolderNested, FolderOfOthers, HeaderOnly, PartsDisagree
+from celosia.model.sources import Ingested, Notice, ReadingChoices, Source
+
+_READERS = {CSV: "delimited", PARQUET: "parquet"}
+Read = Callable[[Path, Path, ReadingChoices], Ingested]
+
+
+class Each(Protocol):
+    """Whoever does a task for every item and gives the results in the same order."""
+
+    def __call__(self, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One part to be read."""
+
+    source: Path
+    target: Path
+    choices: ReadingChoices
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPart:
+    """Reads a part; one without rows gives only the digest of its bytes."""
+
+    read: Read
+
+    def __call__(self, job: Job) -> Ingested | str:
+        """What was read of a part."""
+        try:
+            return self.read(job.source, job.target, job.choices)
+        except (HeaderOnly, EmptyFile):
+            return content_digest(job.source)
+
+
+def parts_in(folder: Path) -> tuple[Path, ...]:
+    """The files of a folder that hold data, by name; other folders among them are refused."""
+    with reading_from(folder):
+        found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    for path in found:
+        if path.is_dir():
+            raise FolderNested(path=str(folder), folder=path.name)
+    if not found:
+        raise EmptyFolder(path=str(folder))
+    return tuple(found)
+
+
+def first_part(folder: Path) -> Path:
+    """The part whose choices hold for all: the first that is not empty. Parts of two kinds are refused."""
+    kinds = {path: format_of(path) for path in parts_in(folder) if path.stat().st_size}
+    if not kinds:
+        raise EmptyFolder(path=str(folder))
+    first = next(iter(kinds))
+    for path, kind in kinds.items():
+        if kind not in _READERS:
+            raise FolderOfOthers(path=str(folder), file=path.name)
+        if kind != kinds[first]:
+            raise FolderMixed(path=str(folder), first=first.name, other=path.name)
+    return first
+
+
+def read_folder(
+    folder: Path,
+    target: Path,
+    choices: ReadingChoices,
+    read: Read,
+    progress: Progress | None = None,
+    each: Each | None = None,
+) -> Ingested:
+    """Reads every part of a folder into a folder of parts at `target`, whole or not at all."""
+    files = parts_in(folder)
+    _refuse_other_columns(folder, files, choices)
+    with scratch_beside(target) as scratch:
+        draft = scratch / target.name
+        with writing_into(target.parent):
+            draft.mkdir(mode=PRIVATE_FOLDER)
+        jobs = [Job(file.resolve(), draft / f"read-{i:05d}", choices) for i, file in enumerate(files)]
+        found = each(ReadPart(read), jobs) if each is not None else _one_by_one(ReadPart(read), jobs, progress)
+        ingested = _together(folder, files, found)
+        _put_in_place(draft, [job.target for job, one in zip(jobs, found, strict=True) if _has_rows(one)], target)
+    return ingested
+
+
+def _one_by_one(task: ReadPart, jobs: Sequence[Job], progress: Progress | None) -> list[Ingested | str]:
+    found = []
+    for done, job in enumerate(jobs, 1):
+        found.append(task(job))
+        if progress is not None:
+            progress(done / len(jobs))
+    return found
+
+
+def _refuse_other_columns(folder: Path, files: Sequence[Path], choices: ReadingChoices) -> None:
+    """Compares the columns of all parts before any is read whole."""
+    named = [(file, names) for file in files if (names := _names(file, choices))]
+    for file, names in named[1:]:
+        if names != named[0][1]:
+            raise PartsDisagree(path=str(folder), first=named[0][0].name, other=file.name)
+
+
+def _names(file: Path, choices: ReadingChoices) -> tuple[str, ...]:
+    """The columns of a part; none where it holds no row."""
+    with contextlib.suppress(HeaderOnly, EmptyFile):
+        head = import_module(f"celosia.data.readers.{_READERS[choices.format]}").head(file, choices, 1)
+        return tuple(head.names)
+    return ()
+
+
+def _has_rows(found: Ingested | str) -> bool:
+    return not isinstance(found, str)
+
+
+def _together(folder: Path, files: Sequence[Path], found: Sequence[Ingested | str]) -> Ingested:
+    """One account of all parts."""
+    read = [(file, one) for file, one in zip(files, found, strict=True) if isinstance(one, Ingested)]
+    if not read:
+        raise HeaderOnly(path=str(folder))
+    first = read[0][1]
+    for file, one in read[1:]:
+        if one.names != first.names:
+            raise PartsDisagree(path=str(folder), first=read[0][0].name, other=file.name)
+    digests = [one if isinstance(one, str) else one.source.digest for one in found]
+    parts = [Notice.of("parts", count=len(files))]
+    parts += [Notice.of("empty_parts", count=len(files) - len(read))] if len(read) < len(files) else []
+    choices = replace(first.source.choices, notes=(*parts, *_merged(one.notices for _, one in read)))
+    rows = sum(one.source.rows for _, one in read)
+    source = Source(folder.resolve().name, digest_of_parts(digests), rows, len(first.names), choices)
+    return Ingested(source, first.names, first.labels)
+
+
+def _merged(notices: Iterator[tuple[Notice, ...]]) -> tuple[Notice, ...]:
+    """What was noticed in the parts, each once; counts are added."""
+    counts: dict[tuple[str, tuple[tuple[str, str | int], ...]], int | None] = {}
+    for notice in (one for part in notices for one in part):
+        fields = tuple(field for field in notice.fields if field[0] != "count")
+        count = dict(notice.fields).get("count")
+        before = counts.get((notice.key, fields)) or 0
+        counts[notice.key, fields] = None if count is None else before + int(count)
+    return tuple(
+        Notice(key, fields if count is None else (*fields, ("count", count)))
+        for (key, fields), count in counts.items()
+    )  # fmt: skip
+
+
+def _put_in_place(draft: Path, read: Sequence[Path], target: Path) -> None:
+    """Numbers the parts without a gap and moves their folder to its name in one step."""
+    with writing_into(target.parent):
+        for position, path in enumerate(read):
+            os.replace(path, draft / f"part-{position:05d}.parquet")
+        if target.is_dir():
+            shutil.rmtree(target)
+        os.replace(draft, target)
