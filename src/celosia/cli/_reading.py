@@ -20,7 +20,7 @@ def reading_options() -> list[click.Parameter]:
         option("reading", "--quote", default=None),
         option("reading", "--header/--no-header", default=None),
         option("reading", "--decimal", default=None, type=click.Choice([".", ","])),
-        option("reading", "--sheet", "--table", "sheet", default=None),
+        option("reading", "--sheet", default=None),
         names_option("reading", "--drop"),
         option("reading", "--rename-duplicates", is_flag=True, default=None),
     ]
