@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from celosia.data.engines import Engine, engine_kind, open_engine
+from celosia.data.engines import Engine, engine_kind, open_engine, within
 from celosia.data.readers import ingest
 from celosia.data.sniffing import is_database_address
 from celosia.errors import AddressUnclear, CatalogueNeedsSpark, DataElsewhere, EngineAddressUnset, ValueOutOfRange
@@ -86,7 +86,8 @@ def shared_reading(engine: Engine) -> dict[str, Any]:
 def copied(engine: Engine, source: Any, target: Path, report: Progress, reading: Mapping[str, Any]) -> Ingested:
     """The working copy of a source; a table of Spark's catalogue is copied by those who can reach it."""
     if not is_catalogue_table(source):
-        return ingest(source, target, progress=stage(report, "read"), **shared_reading(engine), **reading)
+        with within(engine.memory):
+            return ingest(source, target, progress=stage(report, "read"), **shared_reading(engine), **reading)
     table, copy_table = source.removeprefix(CATALOGUE), getattr(engine, "copy_table", None)
     if copy_table is None:
         raise CatalogueNeedsSpark(table=table)

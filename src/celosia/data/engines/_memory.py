@@ -5,7 +5,10 @@ Knows what the machine has, or the container this process was put in. Ignores wh
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 _SHARE = (6, 10)  # of the machine, where nobody says: others work there too
@@ -13,10 +16,23 @@ _UNKNOWN = 4 * 10**9  # a system that does not say
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 _FIXED, _EACH = 32, 40  # bytes of a combination: rows and place, then text, code and a share of sorting per column
 _PAIR = 64  # bytes of a (combination, person) pair while it is sorted
+_budget: ContextVar[int | None] = ContextVar("budget", default=None)
+
+
+@contextlib.contextmanager
+def within(memory: int) -> Iterator[None]:
+    """Let everything below take so many bytes: readers are far from whoever was told how many."""
+    held = _budget.set(memory)
+    try:
+        yield
+    finally:
+        _budget.reset(held)
 
 
 def usable_memory() -> int:
-    """Bytes the work may take where nobody says: a share of what the machine or its container has."""
+    """Bytes the work may take: as it was told, or a share of what the machine or its container has."""
+    if (told := _budget.get()) is not None:
+        return told
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -53,7 +53,7 @@ class DuckDBEngine:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        config["memory_limit"] = memory_limit or f"{self.memory * 3 // 4 // 10**6}MB"
+        config["memory_limit"] = memory_limit or f"{self.memory // 2 // 10**6}MB"
         if threads:
             config["threads"] = threads
         with guarded(self.name, _FAULTS, str(self._spill)):

@@ -7,7 +7,6 @@ encoding), then read in parallel. The reader's own errors quote cells and are ne
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 
+from celosia.data.engines import usable_memory
 from celosia.data.files import sounds_full
 from celosia.data.readers import _diagnosis
 from celosia.data.readers._canonical import WHITESPACE
@@ -227,11 +227,7 @@ def private_connection(scratch: Path) -> duckdb.DuckDBPyConnection:
 
 def _memory_limit() -> int:
     """Bytes the reader may hold: left to itself it keeps rows that wait for their turn up to most of the memory."""
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not every system says
-        return _MOST_MEMORY
-    return min(_MOST_MEMORY, memory * 6 // 10)
+    return min(_MOST_MEMORY, usable_memory() // 2)
 
 
 def _cell(inside: int, position: int) -> str:
