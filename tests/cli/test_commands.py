@@ -107,7 +107,7 @@ def _all_commands(group):
         (["profile", "FILE", "--encoding", "utf-16"], 2),
         (["profile", "FILE", "--encoding", "idna"], 2),
         (["profile", "FILE", "--quote", "ab"], 2),
-        (["init", "."], 2),
+        (["init", "/usr"], 2),
     ],
 )
 @pytest.mark.parametrize("language", ["es", "en"])

@@ -42,7 +42,6 @@ def cells(copy: Path) -> list[tuple[str, ...]]:
     return [tuple(row.values()) for part in parts_of(copy) for row in pq.read_table(part).to_pylist()]
 
 
-@pytest.mark.requirement("Q07")
 def test_rows_stand_in_the_order_of_the_names_of_the_files(tmp_path: Path) -> None:
     parts = folder(tmp_path, b__csv="x;y\n3;c\n", a__csv="x;y\n1;a\n2;b\n", c__csv="x;y\n4;ñ\n")
     read = ingest(parts, tmp_path / "copy")

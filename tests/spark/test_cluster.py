@@ -101,7 +101,6 @@ def test_executors_without_celosia_are_named_before_anything_runs(spark_cluster:
 # --- the walk ------------------------------------------------------------------------------------
 
 
-@pytest.mark.requirement("Q07")
 def test_the_cluster_publishes_the_bytes_of_duckdb(there: AtCluster, expected: dict[str, Any], tmp_path: Path) -> None:
     folder = from_file(tmp_path)
     assert there.ask(at_cluster.planned_and_run, folder, there.cluster.address) == ""
@@ -112,7 +111,6 @@ def test_the_cluster_publishes_the_bytes_of_duckdb(there: AtCluster, expected: d
     refuse_changed(judge_candidate(folder))  # what a cluster wrote is judged alike by DuckDB
 
 
-@pytest.mark.requirement("Q07")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_executors_read_a_folder_of_parts_as_duckdb_does(there: AtCluster, kind: str, tmp_path: Path) -> None:
     parts = parted(tmp_path / "partes", kind)
@@ -216,7 +214,6 @@ def test_the_private_folder_carries_the_process(there: AtCluster) -> None:
     assert folder.startswith(f"celosia-{there.ask(at_cluster.own_process)}-")
 
 
-@pytest.mark.requirement("Q07")
 def test_statistics_tables_are_those_of_duckdb(there: AtCluster, tmp_path: Path) -> None:
     counted = people({("norte", "h"): 40, ("sur", "m"): 25, ("sur", "h"): 3}, ("zona", "sexo"))
     tables = table("t", category("zona", ["norte", "sur"]), category("sexo", ["h", "m"]), PERSONS, ROWS)
