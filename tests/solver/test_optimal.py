@@ -55,7 +55,7 @@ def test_the_optimal_search_equals_the_exhaustive_scan(problem: SearchProblem) -
 
 @pytest.mark.slow
 @pytest.mark.requirement("M23")
-@settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(problems())
 def test_the_optimal_search_equals_the_exhaustive_scan_on_many_more_tables(problem: SearchProblem) -> None:
     agree(problem)
