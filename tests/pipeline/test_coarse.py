@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.data.engines.duckdb import DuckDBEngine
 from celosia.data.synthetic import write_discharges
 from celosia.errors import LevelOutsideHierarchy, PlanStale, SearchTooLarge, TooManyTuples
 from celosia.model import dictionary
@@ -35,23 +33,7 @@ from pipeline.small_grounds import (
     solved,
     table_of,
     tables,
-    write_hierarchies,
 )
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[DuckDBEngine]:
-    opened = DuckDBEngine()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("hierarchies")
-    write_hierarchies(made)
-    return made
-
 
 REGION = '\n[hierarchies.COMUNA]\nbuilder = "mask"\nsteps = [2, 3, 5]\nuncovered = "suppress"\nminimum = 2\n'
 HIERARCHIES = {name: {"file": f"{name.lower()}.csv"} for name in QUASI}

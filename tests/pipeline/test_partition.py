@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from celosia import messages
 from celosia.cli import main
-from celosia.data.engines.duckdb import DuckDBEngine
 from celosia.data.synthetic import write_discharges
 from celosia.dossier import done_by, done_sentences
 from celosia.errors import (
@@ -61,26 +60,11 @@ from pipeline.small_grounds import (
     shows_nothing,
     solved,
     tables,
-    write_hierarchies,
 )
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 HIERARCHIES = {name: {"file": f"{name.lower()}.csv"} for name in QUASI}
 PLAIN = Policy(QUASI, ("DIAG",), (K2, L2), Fraction(1), hierarchies=HIERARCHIES)
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[DuckDBEngine]:
-    opened = DuckDBEngine()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("hierarchies")
-    write_hierarchies(made)
-    return made
 
 
 def by_zone(policy: Policy, level: int) -> Policy:

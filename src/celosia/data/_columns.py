@@ -28,12 +28,6 @@ def integers(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return plain_array(column).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def arrow_numbers(values: NDArray[np.number]) -> pa.Array:
-    """An array of numbers as Arrow, without a copy."""
-    plain = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(plain.dtype), len(plain), [None, pa.py_buffer(plain)])
-
-
 def encoded(columns: Sequence[pa.ChunkedArray]) -> tuple[NDArray[np.int32], list[pa.Array]]:
     """Codes of text columns into vocabularies sorted by code point."""
     codes = np.empty((len(columns[0]), len(columns)), np.int32, order="F")
