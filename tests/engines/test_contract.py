@@ -19,7 +19,7 @@ from tests.engines.plain_rows import FIXED, Plain, plain_tables, same_rows, stre
 from celosia.data.engines import Engine
 from celosia.data.table import ORIGIN, Table
 from celosia.errors import EngineFault, TooManyTuples
-from celosia.tuples import Tuples, person_counts, project
+from celosia.tuples import Tuples, person_counts, project, tuples_with
 
 BUDGET = {"DuckDB": 15, "PostgreSQL": 10, "Spark": 1}
 Law = Callable[[Table, Plain], None]
@@ -71,14 +71,14 @@ def frequencies_come_in_code_point_order(table: Table, plain: Plain) -> None:
     assert list(zip(found.values.to_pylist(), found.counts.tolist(), strict=True)) == expected
 
 
-def a_sample_of_frequencies_is_spread_and_holds_masked_and_frequent_values(table: Table, plain: Plain) -> None:
-    found = table.frequencies(plain.names[0], at_most=3)
+def a_sample_of_frequencies_holds_masked_and_frequent_values(table: Table, plain: Plain) -> None:
+    found = table.frequencies(plain.names[0], about=3)
     values = sorted(Counter(plain.column(plain.names[0])).items())
     total, rows = len(values), len(plain.rows)
     expected = [
         (value, count)
-        for i, (value, count) in enumerate(values)
-        if total <= 3 or (i * 3) % total < 3 or not value.strip("*") or count * 3 > rows
+        for value, count in values
+        if total <= 3 or leading_bits(value) < 3 * 2**64 // total or not value.strip("*") or count * 3 > rows
     ]
     assert list(zip(found.values.to_pylist(), found.counts.tolist(), strict=True)) == expected
 
@@ -99,14 +99,16 @@ def persons_are_counted_once_per_tuple(table: Table, plain: Plain) -> None:
     assert found.persons.total == len(set(plain.column(key)))
 
 
-def incidence_is_numbered_in_the_order_of_the_key(table: Table, plain: Plain) -> None:
+def incidence_is_numbered_by_values_alone(table: Table, plain: Plain) -> None:
     names, key = plain.names[:2], plain.names[-1]
     found = table.tuples(names, person=key)
     behind = behind_each(plain, names, key)
     spread = Counter(person for persons in behind.values() for person in persons)
-    ordinals = {p: i for i, p in enumerate(sorted(p for p, n in spread.items() if n > 1))}
-    order = combinations(found)
-    pairs = sorted((i, ordinals[p]) for i, t in enumerate(order) for p in behind[t] if p in ordinals)
+    order, rows = combinations(found), Counter(plain.column(key))
+    places = {p: [i for i, t in enumerate(order) if p in behind[t]] for p, n in spread.items() if n > 1}
+    two, more = ([p for p in sorted(places) if (rows[p] > 2) == many] for many in (False, True))
+    ordinals = {p: i for i, p in enumerate([*sorted(two, key=lambda p: places[p]), *more])}
+    pairs = sorted((i, ordinals[p]) for p, held in places.items() for i in held)
     assert found.persons is not None
     assert list(zip(found.persons.tuple_index.tolist(), found.persons.ordinal.tolist(), strict=True)) == pairs
     assert found.persons.settled.tolist() == [sum(spread[p] == 1 for p in behind[t]) for t in order]
@@ -119,6 +121,28 @@ def projecting_equals_counting_again(table: Table, plain: Plain) -> None:
     assert combinations(projected) == combinations(direct)
     assert projected.rows.tolist() == direct.rows.tolist()
     assert person_counts(projected).tolist() == person_counts(direct).tolist()
+
+
+def tuples_with_others_are_those_counted_one_by_one(table: Table, plain: Plain) -> None:
+    narrow, each, key = plain.names[:1], plain.names[1:3], plain.names[-1]
+    found, finer = tuples_with(table, narrow, each, key)
+    direct = {name: table.tuples((*narrow, name), key) for name in each} | {"": table.tuples(narrow, key)}
+    assert (finer | {"": found}).keys() == direct.keys()
+    for name, other in direct.items():
+        one = finer.get(name, found)
+        assert (one.names, one.vocabularies, combinations(one)) == (
+            other.names,
+            other.vocabularies,
+            combinations(other),
+        )
+        assert one.rows.tolist() == other.rows.tolist()
+        assert person_counts(one).tolist() == person_counts(other).tolist()
+        assert one.persons is not None
+        assert other.persons is not None
+        assert (one.persons.total, one.persons.settled.tolist()) == (
+            other.persons.total,
+            other.persons.settled.tolist(),
+        )
 
 
 def mapped_values_are_replaced_and_others_stay(table: Table, plain: Plain) -> None:
@@ -227,11 +251,12 @@ LAWS: tuple[Law, ...] = (
     distinct_values_are_counted,
     distinct_combinations_are_counted,
     frequencies_come_in_code_point_order,
-    a_sample_of_frequencies_is_spread_and_holds_masked_and_frequent_values,
+    a_sample_of_frequencies_holds_masked_and_frequent_values,
     tuples_are_the_distinct_combinations,
     persons_are_counted_once_per_tuple,
-    incidence_is_numbered_in_the_order_of_the_key,
+    incidence_is_numbered_by_values_alone,
     projecting_equals_counting_again,
+    tuples_with_others_are_those_counted_one_by_one,
     mapped_values_are_replaced_and_others_stay,
     replaced_values_are_counted_and_joined_again,
     rows_are_ordered_by_code_point,
@@ -244,11 +269,11 @@ LAWS: tuple[Law, ...] = (
     a_fingerprint_stands_for_names_and_rows_in_any_order,
 )
 SPARK_LAWS = (  # a query there takes half a second whatever its size: those that meet every kind of query
-    incidence_is_numbered_in_the_order_of_the_key,
+    incidence_is_numbered_by_values_alone,
     rows_with_a_value_are_found,
     recoded_rows_come_in_the_order_of_what_is_published,
     masked_and_dropped_tuples_take_other_columns_and_rows_along,
-    a_sample_of_frequencies_is_spread_and_holds_masked_and_frequent_values,
+    a_sample_of_frequencies_holds_masked_and_frequent_values,
     what_comes_along_veiled_is_equal_where_the_values_are,
     a_fingerprint_stands_for_names_and_rows_in_any_order,
 )
@@ -257,6 +282,11 @@ NUMBERS = {"05302", "5302", "5302 ", " 5302", "1e3", "-0", "1.5", "0", "00"}
 
 def combinations(tuples: Tuples) -> list[tuple[str, ...]]:
     return [tuple(v[c] for v, c in zip(tuples.vocabularies, row, strict=True)) for row in tuples.codes.tolist()]
+
+
+def leading_bits(text: str) -> int:
+    """What chooses a value for a sample."""
+    return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
 
 
 def behind_each(plain: Plain, names: tuple[str, ...], key: str) -> dict[tuple[str, ...], set[str]]:

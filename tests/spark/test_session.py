@@ -77,13 +77,13 @@ def test_a_table_without_rows_is_a_header(spark_engine: SparkEngine, tmp_path: P
     assert spark_engine.read_written(tmp_path / "data.csv", tmp_path, order) is None
 
 
-def test_a_sample_of_many_values_does_not_overflow_32_bits(spark_engine: SparkEngine) -> None:
+def test_a_sample_of_many_values_is_the_same_everywhere(spark_engine: SparkEngine) -> None:
     values = pa.table({"c0": [f"{i:05d}" for i in range(60_000)]})
     here = DuckDBEngine()
     found, expected = (
-        Table(engine, engine.upload(values), ("x",)).frequencies("x", at_most=50_000).values
+        Table(engine, engine.upload(values), ("x",)).frequencies("x", about=50_000).values
         for engine in (spark_engine, here)
     )
     here.close()
-    assert len(found) == 50_000
+    assert len(found) == pytest.approx(50_000, rel=0.01)
     assert found.equals(expected)

@@ -31,7 +31,7 @@ from celosia.data.files import PRIVATE_FILE, parts_of, put_in_place, scratch_bes
 from celosia.data.readers import ingest
 from celosia.data.table import ORIGIN, Table
 from celosia.data.writers import write_csv, write_lines
-from celosia.tuples import Tuples
+from celosia.tuples import Counted
 
 PERSON = "celosia person"  # the private column beside the file's own; a blank keeps it apart from real names
 DATA, ORDER = "data.csv", "order.parquet"
@@ -47,13 +47,6 @@ class Watching(Protocol):
 
     def passing(self, batches: Batches) -> Batches:
         """Look at batches whose last column is the row of the source; give them back without it."""
-
-
-class Counted(Protocol):
-    """What can say which combinations of columns occur, in how many rows, for how many persons."""
-
-    def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
-        """Distinct combinations of the columns."""
 
 
 @dataclass(frozen=True, slots=True)

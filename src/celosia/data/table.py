@@ -8,7 +8,6 @@ tuples by their codes (DESIGN §4, rules 6 and 8).
 from __future__ import annotations
 
 import contextlib
-import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,18 +20,19 @@ from numpy.typing import NDArray
 from celosia.data._coded import MOST_TEXTS, CodedRows, Part, recoding
 from celosia.data._columns import decoded, encoded, integers, plain_array
 from celosia.data._fingerprint import fingerprint
+from celosia.data._persons import PERSON, persons_behind
 from celosia.data._ranked import kept_by_rank, placed_rows, pulled, sent
 from celosia.data.engines import Engine
 from celosia.data.engines._base import RANK, Expression
-from celosia.data.engines._memory import most_pairs, most_tuples
+from celosia.data.engines._memory import most_tuples
 from celosia.data.numbers import Numbers, read_numbers
 from celosia.errors import TooManyTuples
 from celosia.model.schema import Schema
 from celosia.model.values import MISSING, SUPPRESSED
-from celosia.tuples import Persons, Tuples, pack_keys
+from celosia.tuples import Tuples, pack_keys
 
 _NAMED = 3  # variables that a refusal names: those with most values
-_ROWS, _PERSON, _ORDINAL, _TUPLE = "rows", "person", "ordinal", "tuple_id"
+_ROWS = "rows"
 ORIGIN = "source_row"  # a hidden column, where there is one: which row of the source this one was
 
 
@@ -253,14 +253,16 @@ class Table:
         combined = self._expression.select(**self._numbered(names)).distinct()
         return int(self._engine.fetch(combined.aggregate(rows=combined.count())).column(0)[0].as_py())
 
-    def frequencies(self, name: str, at_most: int | None = None) -> Frequencies:
-        """Rows behind each value; with `at_most`, of that many spread evenly over the sorted ones.
+    def frequencies(self, name: str, about: int | None = None, distinct: int | None = None) -> Frequencies:
+        """Rows behind each value; of more than `about` that many, of the `distinct` ones, are chosen by their digests.
 
         A sample also holds every masked value and the most frequent ones, where codes of unknown are found.
         """
         counted = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
-        if at_most is not None and (total := self.distinct_counts([name])[name]) > at_most:
-            counted = _spread_sample(counted, total, at_most, self.count_rows())
+        if about is not None and (total := distinct or self.distinct_counts([name])[name]) > about:
+            digest, often = self._engine.digest(counted["value"]), counted[_ROWS] * about > self.count_rows()
+            masked = counted["value"].replace(SUPPRESSED, "") == ""
+            counted = counted.filter((digest < f"{2**64 * about // total:016x}") | masked | often)
         result = self._engine.fetch(counted)
         values = plain_array(result.column("value"))
         order = pc.sort_indices(values)
@@ -290,7 +292,13 @@ class Table:
         codes, vocabularies = encoded([counted.column(f"c{i}") for i in range(len(chosen))])
         order = np.argsort(pack_keys(codes, [len(v) for v in vocabularies]), kind="stable")
         codes, rows = codes[order], integers(counted.column(_ROWS))[order]
-        persons = None if person is None else self._persons(chosen, person, codes, vocabularies)
+        persons = None
+        if person is not None:
+            beside = self._expression.select(**columns, **{PERSON: self._column(person)})
+            texts = [decoded(codes[:, i], v) for i, v in enumerate(vocabularies)]
+            persons = persons_behind(
+                self._engine, beside, texts, lambda pairs, most: self._bounded(pairs, most, chosen)
+            )
         return Tuples(chosen, tuple(tuple(v.to_pylist()) for v in vocabularies), codes, rows, persons)
 
     def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
@@ -428,57 +436,7 @@ class Table:
         hidden = {r.inside: rows[r.inside] for r in kept} | self._origin_in(rows)
         return Table(self._engine, _apart(rows.select(**columns, **hidden)), self.names, kept, before)
 
-    def _persons(
-        self, chosen: Sequence[str], person: str, codes: NDArray[np.int32], vocabularies: Sequence[pa.Array]
-    ) -> Persons:
-        """Settled persons and the incidence of the others, made inside the engine.
-
-        Each row gets the number of its tuple, and each person the first and last of theirs: equal for most.
-        """
-        texts = {f"k{i}": decoded(codes[:, i], v) for i, v in enumerate(vocabularies)}
-        known = self._engine.upload(pa.table(texts | {_TUPLE: pa.array(np.arange(len(codes)))}))
-        rows = self._expression.select(**self._numbered(chosen), **{_PERSON: self._column(person)})
-        keys = [rows[f"c{i}"] == known[f"k{i}"] for i in range(len(chosen))]
-        settled, pairs = _settled_and_scattered(rows.inner_join(known, keys).select(_PERSON, _TUPLE))
-        try:
-            scattered = self._bounded(pairs, most_pairs(self._engine.memory), chosen)
-            return _incidence(self._engine.fetch(settled), scattered, len(codes))
-        finally:
-            self._engine.forget(known)
-
 
 def _apart(rows: Expression) -> Expression:
     """Rows as a relation of its own: joins in a row are one chain to Ibis, which takes no key computed inside it."""
     return rows.select(*rows.columns)
-
-
-def _settled_and_scattered(located: Expression) -> tuple[Expression, Expression]:
-    """Persons with one tuple counted by it; (tuple, ordinal) of the others, numbered in the order of the key."""
-    import ibis
-
-    spans = located.group_by(_PERSON).aggregate(first=located[_TUPLE].min(), last=located[_TUPLE].max())
-    alone, scattered = (spans.filter(t(spans["first"], spans["last"])) for t in (operator.eq, operator.ne))
-    settled = alone.group_by("first").aggregate(**{_ROWS: alone.count()})
-    ordinals = scattered.select(_PERSON, **{_ORDINAL: ibis.row_number().over(order_by=scattered[_PERSON])})
-    return settled, located.inner_join(ordinals, _PERSON).select(_TUPLE, _ORDINAL).distinct()
-
-
-def _incidence(settled: pa.Table, pairs: pa.Table, n_tuples: int) -> Persons:
-    counts = np.zeros(n_tuples, np.int64)
-    counts[integers(settled.column("first"))] = integers(settled.column(_ROWS))
-    index, ordinal = integers(pairs.column(_TUPLE)), integers(pairs.column(_ORDINAL))
-    order = np.lexsort((ordinal, index))
-    total = int(counts.sum()) + int(ordinal.max(initial=-1)) + 1
-    return Persons(total, counts, index[order], ordinal[order])
-
-
-def _spread_sample(counted: Expression, total: int, at_most: int, rows: int) -> Expression:
-    """`at_most` of `total` values, evenly spaced in their order, with the masked and the most frequent ones."""
-    import ibis
-
-    ranked = counted.mutate(rank=ibis.row_number().over(order_by=counted["value"]))
-    wide = ibis.literal(str(at_most)).cast("int64")  # said aloud: Spark numbers rows in 32 bits
-    spaced = (ranked["rank"] * wide) % total < at_most
-    masked = ranked["value"].replace(SUPPRESSED, "") == ""
-    frequent = ranked[_ROWS] * at_most > rows
-    return ranked.filter(spaced | masked | frequent).select("value", _ROWS)

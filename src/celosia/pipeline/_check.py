@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.data.candidate import Counted, read_back
+from celosia.data.candidate import read_back
 from celosia.data.engines import Engine
 from celosia.hierarchy import CompiledHierarchy
 from celosia.model.plan import Plan, Policy, policy_from
@@ -21,7 +21,7 @@ from celosia.pipeline._households import both_ways, hidden_values, masked_values
 from celosia.risk import PopulationLevels
 from celosia.risk.criteria import Classes, Criterion, Domain, criterion_from
 from celosia.solver import ClassCounter, domain_of
-from celosia.tuples import Tuples, person_counts
+from celosia.tuples import Counted, Tuples, person_counts, tuples_with
 
 
 def check_file(
@@ -39,8 +39,7 @@ def check_file(
     asked = _asked(plan, policy, (*policy.quasi, *beside, *source))
     with read_back(path, scratch, order, asked, rows, engine) as again:
         table, person = again.table, again.person
-        quasi = table.tuples((*policy.quasi, *beside), person)
-        sensitive = {name: table.tuples((*quasi.names, name), person) for name in source}
+        quasi, sensitive = tuples_with(table, (*policy.quasi, *beside), source, person)
         telling = _telling(table, sensitive_leaders(plan, policy))
         households = [_households(table, policy, plan)] if policy.links else []
     starred = _suppressed(quasi, len(policy.quasi))

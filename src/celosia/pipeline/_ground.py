@@ -23,7 +23,7 @@ from celosia.pipeline._population import population_of
 from celosia.risk import PopulationLevels
 from celosia.risk.criteria import Criterion, criterion_from
 from celosia.solver import ClassCounter
-from celosia.tuples import Tuples, project
+from celosia.tuples import Tuples, project, tuples_with
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -129,8 +129,7 @@ def gathered(
 ) -> Ground:  # fmt: skip
     """The tuples of the rows that an origin holds, with the level maps over all values."""
     coarse, person, by_name = origin.coarse, origin.person, origin.variables
-    quasi = coarse.tuples(policy.quasi, person)
-    sensitive = {name: coarse.tuples((*policy.quasi, name), person) for name in _judged(policy, criteria)}
+    quasi, sensitive = tuples_with(coarse, policy.quasi, _judged(policy, criteria), person)
     beside = {name for name, leaders in followers.items() if set(leaders) & set(policy.quasi)}
     rest = project(quasi, [name for name in quasi.names if name not in coarse.hierarchies])[0]
     made = {**coarse.hierarchies, **compiled_hierarchies(rest, by_name, policy.hierarchies, origin.folder)}

@@ -19,7 +19,7 @@ from celosia.data.table import Table
 from celosia.model.values import MISSING, is_masked
 from celosia.risk.criteria import Classes, Criterion
 from celosia.solver import ClassCounter
-from celosia.tuples import Tuples, pack_keys
+from celosia.tuples import Tuples, pack_keys, tuples_with
 
 Mask = NDArray[np.bool_]
 Groups = NDArray[np.int64]  # the household of each tuple or row; -1 where it shows none
@@ -44,9 +44,10 @@ def split_by_links(
     """Ask the table for its tuples household by household."""
     keys = (*quasi, *links)
     beside = sorted(name for name, leaders in followers.items() if set(leaders) & set(quasi))
+    tied, finer = tuples_with(table, keys, sensitive, person)
     return Linked(
-        quasi=table.tuples(keys, person),
-        sensitive={name: table.tuples((*keys, name), person) for name in sensitive},
+        quasi=tied,
+        sensitive=finer,
         follower_tuples={name: table.tuples((*keys, name)) for name in beside},
         followers=followers,
         constant={link: _constant(table, link, sensitive, followers) for link in links},

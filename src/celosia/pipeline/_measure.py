@@ -13,7 +13,7 @@ from celosia.pipeline._policy import without_bounds
 from celosia.pipeline._progress import Progress
 from celosia.pipeline._project import read_toml
 from celosia.risk import measure
-from celosia.tuples import Tuples
+from celosia.tuples import Tuples, tuples_with
 
 
 def measure_table(
@@ -34,13 +34,8 @@ def measure_table(
     key = person or opened.person
     if key is not None:
         table.schema.position(key)
-    tuples = table.tuples(chosen, key)
     told = (lambda share: report("measure", share)) if report else None
-    tables = {}
-    for number, name in enumerate(sensitive, start=1):
-        tables[name] = table.tuples((*chosen, name), key)
-        if told:
-            told(number / (len(sensitive) + 1))
+    tuples, tables = tuples_with(table, chosen, sensitive, key, told)
     return measure(tuples, tables, missing, sensitive_of_project(opened, tables))
 
 

@@ -27,7 +27,7 @@ from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._solve import PartsMissed, Solution, full_domain, problem_of
 from celosia.risk.criteria import KAnonymity
 from celosia.solver import ClassCounter, NoSolution, Published, class_labels, judge_all, look
-from celosia.tuples import Tuples, group_codes, pack_keys, pick
+from celosia.tuples import Tuples, group_codes, pack_keys, pick, tuples_with
 
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int32]
@@ -324,7 +324,6 @@ def _group_passes(
     rows = stand_ins.put_in(origin.table).recode(tuples, codes, vocabularies, told)
     for name in tuples.names:
         rows = rows.where(name, [SUPPRESSED])
-    quasi = rows.tuples(tuples.names, origin.person)
-    sensitive = {name: rows.tuples((*tuples.names, name), origin.person) for name in ground.sensitive}
+    quasi, sensitive = tuples_with(rows, tuples.names, ground.sensitive, origin.person)
     classes = ClassCounter(quasi, sensitive).classes(np.zeros(len(quasi.rows), np.int64), 1)
     return bool(judge_all(ground.criteria, classes).all())

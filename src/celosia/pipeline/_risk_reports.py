@@ -7,7 +7,7 @@ Sources: ATENEA G3_DE 4.2.3 (scenarios), 4.2.5 (again after treatment); MEL IV.2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from celosia.pipeline._call import Place, moment
 from celosia.pipeline._closing import closing_evaluation
 from celosia.pipeline._kept import digest_of_file, keep_report
 from celosia.pipeline._measure import sensitive_of_project
-from celosia.pipeline._open import Opened, opened
+from celosia.pipeline._open import opened
 from celosia.pipeline._progress import Progress, stage
 from celosia.pipeline._project import open_project, read_toml
 from celosia.pipeline._risk import scenario_risk_table
@@ -33,7 +33,7 @@ from celosia.pipeline._scenarios import ScenarioRequest
 from celosia.risk import measure
 from celosia.risk.overview import linkable, single_value, size_bands
 from celosia.risk.scenarios import scenario_report
-from celosia.tuples import Tuples
+from celosia.tuples import tuples_with
 
 FORMAT = "celosia/risk-kept/1"
 REPORTS = (
@@ -47,8 +47,8 @@ def risk_overview(folder: Place, *, report: Progress = None, now: datetime | Non
     """Class sizes, k, l and the three kinds of risk over the roles of the dictionary; the report is kept."""
     with opened(folder, report) as found:
         quasi, sensitive = (tuple(v.name for v in found.variables if v.role == role) for role in _MEASURED)
-        tuples = found.table.tuples(found.table.schema.chosen(quasi, "--quasi"), found.person)
-        tables = _with_each(found, quasi, sensitive, stage(report, "measure"))
+        chosen = found.table.schema.chosen(quasi, "--quasi")
+        tuples, tables = tuples_with(found.table, chosen, sensitive, found.person, stage(report, "measure"))
         measured = measure(tuples, tables, hierarchies=sensitive_of_project(found, tables))
         whole = scenario_report(tuples, [Scenario(quasi)]).scenarios[0]
         bands, units = size_bands(tuples), measured.rows if measured.persons is None else measured.persons
@@ -63,18 +63,6 @@ def risk_overview(folder: Place, *, report: Progress = None, now: datetime | Non
             inference={name: single_value(table, units) for name, table in tables.items()},
         )
     return _kept(folder, "risk_overview", {}, overview.as_dict(), now)
-
-
-def _with_each(
-    found: Opened, quasi: Sequence[str], sensitive: Sequence[str], told: Callable[[float], None] | None
-) -> dict[str, Tuples]:
-    """The quasi-identifiers with each sensitive variable in turn."""
-    made = {}
-    for number, name in enumerate(sensitive, start=1):
-        made[name] = found.table.tuples((*quasi, name), found.person)
-        if told:
-            told(number / (len(sensitive) + 1))
-    return made
 
 
 def risk_scenarios(

@@ -12,7 +12,7 @@ from celosia.model.sources import ColumnLabels, Ingested
 from celosia.model.variables import Variable
 
 _WHOLE = 20_000  # up to this many distinct values a column is judged on all of them
-_SAMPLE = 2_000  # beyond, on this many spread evenly over the sorted ones
+_SAMPLE = 2_000  # beyond, on about this many, whichever their digests choose
 
 
 def column_facts(
@@ -23,8 +23,7 @@ def column_facts(
     rows, distinct = table.count_rows(), table.distinct_counts(chosen) if chosen else {}
     facts = []
     for number, name in enumerate(chosen, start=1):
-        at_most = None if distinct[name] <= _WHOLE else _SAMPLE
-        found = table.frequencies(name, at_most)
+        found = table.frequencies(name, None if distinct[name] <= _WHOLE else _SAMPLE, distinct[name])
         facts.append(ColumnFacts(name, found.values.to_pylist(), found.counts, rows, distinct[name]))
         if progress:
             progress(number / len(chosen))

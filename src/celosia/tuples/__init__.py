@@ -5,6 +5,7 @@ Codes are positions in a vocabulary sorted by code point; tuples are sorted by t
 give the same table on every engine.
 """
 
+from celosia.tuples._finer import Counted, tuples_with
 from celosia.tuples._group import group_codes, pack_keys
 from celosia.tuples._table import (
     Persons,
@@ -19,6 +20,7 @@ from celosia.tuples._table import (
 )
 
 __all__ = [
+    "Counted",
     "Persons",
     "Tuples",
     "group_codes",
@@ -30,4 +32,5 @@ __all__ = [
     "project",
     "roll_up",
     "roll_up_persons",
+    "tuples_with",
 ]

@@ -50,14 +50,17 @@ class Engine(Protocol):
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
 
-    def keep(self, expression: Expression, folder: Path) -> Expression:
-        """The rows of an expression, kept privately: nothing behind them is computed again."""
+    def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
+        """The rows of an expression, kept privately: nothing behind them is computed again.
 
-    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+        In `folder` where they may be as large as the source; without one, in the engine's own temporary space.
+        """
+
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows kept privately, each with its place from 0 in the order of these columns: RANK."""
 
     def forget(self, uploaded: Expression) -> None:
-        """Drop an uploaded or kept table that nothing needs any more; its file, if any, is its folder's."""
+        """Drop an uploaded or kept table that nothing needs any more; what a folder holds is the folder's."""
 
     def close(self) -> None:
         """Give everything back: connections, temporary tables and files."""

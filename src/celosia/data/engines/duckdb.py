@@ -105,13 +105,21 @@ class DuckDBEngine:
             self.connection.unregister(f"{name}_arrow")
         return unbound([(field.name, field.type) for field in table.schema], name)
 
-    def keep(self, expression: Expression, folder: Path) -> Expression:
-        """The rows of an expression, kept in a private Parquet file."""
-        return self.parquet(self._copied(expression, folder))
+    def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
+        """The rows of an expression, kept in a private Parquet file or a table that may spill."""
+        return self.parquet(self._copied(expression, folder)) if folder else self._table(expression)
 
-    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows in a private Parquet file in this order, so that the row of the file is the rank: no window."""
-        return self.numbered_parquet(self._copied(expression.order_by(list(order)), folder), RANK)
+        if folder:
+            return self.numbered_parquet(self._copied(expression.order_by(list(order)), folder), RANK)
+        return self._table(expression.mutate(**{RANK: ibis.row_number().over(order_by=list(order))}))
+
+    def _table(self, expression: Expression) -> Expression:
+        name = self._fresh_name()
+        with guarded(self.name, _FAULTS, str(self._spill)):
+            self.connection.execute(f"CREATE TABLE {name} AS {_query(expression)}")
+        return unbound([(field.name, field.type) for field in arrow_schema(expression)], name)
 
     def _copied(self, expression: Expression, folder: Path) -> Path:
         path = folder / f"{self._fresh_name()}.parquet"

@@ -171,11 +171,11 @@ class PostgresEngine:
             self.connection.execute(f"ANALYZE {name}")
         return unbound(columns, name)
 
-    def keep(self, expression: Expression, folder: Path) -> Expression:
+    def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
         """The rows of an expression in a temporary table of the session: none leaves the server."""
         return self._kept(expression, "")
 
-    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows in a temporary table, numbered on the server in the order of these columns."""
         places = ", ".join(f'"{column}"' for column in order)
         return self._kept(expression, f'row_number() OVER (ORDER BY {places}) - 1 AS "{RANK}"')

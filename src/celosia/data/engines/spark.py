@@ -72,6 +72,7 @@ class SparkEngine:
         self._folder = own_folder(private or Path(tempfile.gettempdir()), SPILL)
         self._owns_session = sessions.SparkContext._active_spark_context is None
         self._numbers = itertools.count()
+        self._behind: dict[str, Path] = {}  # the folder behind a kept table
         self._prefix = f"celosia_{self._folder.name[-8:]}".lower().replace("-", "_")
         try:
             self.session = sessions.opened_session(master, self._folder, self.memory)
@@ -106,13 +107,19 @@ class SparkEngine:
                 pq.write_table(plain, path)
             return self._view(self.session.read.parquet(str(path)))
 
-    def keep(self, expression: Expression, folder: Path) -> Expression:
+    def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
         """The rows of an expression, written by the executors as parts of a private Parquet folder."""
-        return self.parquet(self._written(expression, folder))
+        path = self._written(expression, folder or self._folder)
+        return self._until_forgotten(self.parquet(path), path)
 
-    def ranked(self, expression: Expression, order: Sequence[str], folder: Path) -> Expression:
+    def ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows sorted into parts; a rank is the place in a part and the rows before it: no partition holds all."""
-        return self.numbered_parquet(self._written(expression.order_by(list(order)), folder), RANK)
+        path = self._written(expression.order_by(list(order)), folder or self._folder)
+        return self._until_forgotten(self.numbered_parquet(path, RANK), path)
+
+    def _until_forgotten(self, view: Expression, path: Path) -> Expression:
+        self._behind[view.get_name()] = path
+        return view
 
     def _written(self, expression: Expression, folder: Path) -> Path:
         path = folder / f"{self._fresh_name()}.parquet"
@@ -204,9 +211,11 @@ class SparkEngine:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def forget(self, uploaded: Expression) -> None:
-        """Drop an uploaded table that nothing needs any more."""
+        """Drop an uploaded or kept table that nothing needs any more."""
         with guarded(self.name, sessions.FAULTS):
             self.session.catalog.dropTempView(uploaded.get_name())
+        if behind := self._behind.pop(uploaded.get_name(), None):
+            shutil.rmtree(behind, ignore_errors=True)
 
     def _mapped(self, frame: Any, task: Callable[[Any], Any]) -> pa.Table:
         with guarded(self.name, sessions.FAULTS):

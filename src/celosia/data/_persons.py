@@ -1,0 +1,83 @@
+"""The persons behind the tuples of a table, counted inside its engine: no key of a person leaves it.
+
+Knows engines, expressions and integer columns. Ignores names. Each row gets the number of its tuple, and each person
+the first and the last of theirs: equal for most, who are settled, and the whole story for who has two rows. Only for
+the others are the rows asked a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from celosia.data._columns import integers
+from celosia.data.engines import Engine
+from celosia.data.engines._base import RANK, Expression
+from celosia.data.engines._memory import most_pairs
+from celosia.tuples import Persons
+
+PERSON = "person"
+_ROWS, _TUPLE, _FIRST, _LAST = "rows", "tuple_id", "first", "last"
+Bounded = Callable[[Expression, int], pa.Table]  # at most so many rows of a result, or a refusal
+Numbers = NDArray[np.int64]
+
+
+def persons_behind(engine: Engine, rows: Expression, texts: Sequence[pa.Array], bounded: Bounded) -> Persons:
+    """Settled persons and the incidence of the others; `rows` holds the columns c0…cn and the key of the person.
+
+    `texts` are the columns of the tuples, in the order of their numbers.
+    """
+    keys = {f"k{i}": text for i, text in enumerate(texts)}
+    known = engine.upload(pa.table(keys | {_TUPLE: pa.array(np.arange(len(texts[0])))}))
+    located = rows.inner_join(known, [rows[f"c{i}"] == known[f"k{i}"] for i in range(len(texts))])
+    located = located.select(PERSON, _TUPLE)
+    first, last = located[_TUPLE].min(), located[_TUPLE].max()
+    spans = engine.keep(located.group_by(PERSON).aggregate(first=first, last=last, rows=located.count()))
+    try:
+        settled = _settled(engine, spans, len(texts[0]))
+        most = most_pairs(engine.memory)
+        pairs, persons = _of_two_rows(spans, lambda found: bounded(found, most // 2))
+        others, more = _of_many_rows(engine, spans, located, lambda found: bounded(found, most - len(pairs)))
+    finally:
+        engine.forget(spans)
+        engine.forget(known)
+    others[:, 1] += persons
+    pairs = np.concatenate([pairs, others])
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    return Persons(int(settled.sum()) + persons + more, settled, pairs[order, 0], pairs[order, 1])
+
+
+def _settled(engine: Engine, spans: Expression, tuples: int) -> Numbers:
+    """How many persons have all their rows in each tuple."""
+    alone = spans.filter(spans[_FIRST] == spans[_LAST])
+    found = engine.fetch(alone.group_by(_FIRST).aggregate(**{_ROWS: alone.count()}))
+    counts = np.zeros(tuples, np.int64)
+    counts[integers(found.column(_FIRST))] = integers(found.column(_ROWS))
+    return counts
+
+
+def _of_two_rows(spans: Expression, bounded: Callable[[Expression], pa.Table]) -> tuple[Numbers, int]:
+    """(tuple, ordinal) of who has two rows in two tuples; who is who among them does not matter."""
+    two = spans.filter((spans[_FIRST] != spans[_LAST]) & (spans[_ROWS] == 2))
+    found = bounded(two.select(_FIRST, _LAST))
+    first, last = integers(found.column(_FIRST)), integers(found.column(_LAST))
+    order = np.lexsort((last, first))
+    ordinals = np.tile(np.arange(len(first)), 2)
+    return np.stack([np.concatenate([first[order], last[order]]), ordinals], axis=1), len(first)
+
+
+def _of_many_rows(
+    engine: Engine, spans: Expression, located: Expression, bounded: Callable[[Expression], pa.Table]
+) -> tuple[Numbers, int]:
+    """(tuple, ordinal) of who has more rows, in several tuples: numbered in the order of the key."""
+    many = spans.filter((spans[_FIRST] != spans[_LAST]) & (spans[_ROWS] > 2))
+    numbered = engine.ranked(many.select(PERSON), [PERSON])
+    try:
+        found = bounded(located.inner_join(numbered, PERSON).select(_TUPLE, RANK).distinct())
+    finally:
+        engine.forget(numbered)
+    ordinals = integers(found.column(RANK))
+    return np.stack([integers(found.column(_TUPLE)), ordinals], axis=1), int(ordinals.max(initial=-1)) + 1
