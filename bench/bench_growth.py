@@ -10,10 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.bench_tuples import QUASI, SEED, plain_copy
 from bench.frame import Bench, Case, Figure, Job, Scale, Work
+
+if TYPE_CHECKING:
+    from celosia.model.plan import Plan
+    from celosia.pipeline import Ran
 
 ROWS, SMALL = (100_000, 316_000, 1_000_000, 3_160_000, 10_000_000), (2_000, 6_320, 20_000)
 WARM = 2_000
@@ -59,8 +63,8 @@ def reading(folder: Path) -> Work:
 
 def frequencies(folder: Path) -> Work:
     """From the working copy to the tuple table."""
-    _counted(folder / "warm", QUASI)
-    return lambda: {"tuples": _counted(folder, QUASI)}
+    combinations(folder / "warm" / "project", QUASI)
+    return lambda: {"tuples": combinations(folder / "project", QUASI)}
 
 
 def searching(folder: Path, rows: int) -> Work:
@@ -71,39 +75,44 @@ def searching(folder: Path, rows: int) -> Work:
 
     def work() -> Callable[[], dict[str, int]]:
         plan = make_plan(folder / "project", **ASKED).plan
-        quasi = tuple(plan.policy["quasi"])
-        return lambda: {
-            "rows": rows,
-            "nodes": plan.nodes,
-            "nodes_checked": plan.nodes_checked,
-            "quasi_tuples": _counted(folder, quasi),
-            "sensitive_tuples": sum(_counted(folder, (*quasi, name)) for name in plan.policy["sensitive"]),
-        }
+        return lambda: {"rows": rows, **plan_facts(plan, folder / "project")}
 
     return work
 
 
+def plan_facts(plan: Plan, project: Path) -> dict[str, int]:
+    """What the cost of a plan depends on, besides rows."""
+    quasi = tuple(plan.policy["quasi"])
+    return {
+        "nodes": plan.nodes,
+        "nodes_checked": plan.nodes_checked,
+        "quasi_tuples": combinations(project, quasi),
+        "sensitive_tuples": sum(combinations(project, (*quasi, name)) for name in plan.policy["sensitive"]),
+    }
+
+
 def running(folder: Path) -> Work:
     """From the plan to a candidate that holds; seconds of its two parts."""
-    _run(folder / "warm")
-    return lambda: _run(folder)
+    timed_run(folder / "warm" / "project")
+    return lambda: timed_run(folder / "project")[1]
 
 
-def _counted(place: Path, names: Sequence[str]) -> int:
+def combinations(project: Path, names: Sequence[str]) -> int:
     """How many combinations there are."""
     from celosia.data.engines.duckdb import DuckDBEngine
     from celosia.data.readers import working_names
     from celosia.data.table import Table
 
-    parquet = place / "project" / "private" / "working.parquet"
-    engine = DuckDBEngine(spill=place)
+    parquet = project / "private" / "working.parquet"
+    engine = DuckDBEngine(spill=project / "private")
     try:
         return len(Table(engine, engine.parquet(parquet), working_names(parquet)).tuples(names, None).rows)
     finally:
         engine.close()
 
 
-def _run(place: Path) -> dict[str, float]:
+def timed_run(project: Path, memory: str | None = None) -> tuple[Ran, dict[str, float]]:
+    """A run, and the seconds of its two parts."""
     from celosia.pipeline import run_plan
 
     last: dict[str, float] = {}
@@ -114,8 +123,8 @@ def _run(place: Path) -> dict[str, float]:
         first.setdefault(stage, now)
         last[stage] = now
 
-    run_plan(place / "project", report=report)
-    return {"apply": first["check"] - last["search"], "check": time.perf_counter() - first["check"]}
+    ran = run_plan(project, report=report, memory=memory)
+    return ran, {"apply": first["check"] - last["search"], "check": time.perf_counter() - first["check"]}
 
 
 def cases(scale: Scale) -> Iterator[Case]:

@@ -1,10 +1,11 @@
-"""What a run would cost at sizes nobody here has measured: `python -m bench.cost_model build/bench/report.json`.
+"""What a run would cost at sizes nobody here has measured: `python -m bench.cost_model REPORT.json [persons|rows]`.
 
-The seconds of each phase of the growth bench are fitted as a sum of terms (a constant, rows, tuples, nodes checked
-times tuples), none negative, by least squares of the relative error. The error is told by leaving the largest size
-out and predicting it. It compounds: where that step was a factor f of rows and the prediction missed by e, a size f
-times further may miss by (1+e)²-1, and so on. Beyond the largest size tuples go on by the power of the last two
-sizes, and nodes checked stay as they are. Ignores memory and disk: a size that does not fit takes longer.
+The seconds of each phase, of the walks within 4 GB in that unit or of the growth bench, are fitted as a sum of terms (a
+constant, rows, tuples, nodes checked times tuples), none negative, by least squares of the relative error. The error is
+told by leaving the largest size out and predicting it. It compounds: where that step was a factor f of rows and the
+prediction missed by e, a size f times further may miss by (1+e)²-1, and so on. Beyond the largest size tuples go on by
+the power of the last two sizes, and nodes checked stay as they are. Ignores memory and disk: a size that does not fit
+takes longer.
 """
 
 from __future__ import annotations
@@ -54,16 +55,29 @@ class Fit:
         return float((1 + abs(self.missed)) ** steps - 1)
 
 
-def sizes_of(report: Mapping[str, Any]) -> list[tuple[Features, dict[str, float]]]:
-    """For each size that was measured: the terms, and the seconds of each phase."""
-    growth = next(bench for bench in report["benches"] if bench["bench"] == "growth")
+def sizes_of(report: Mapping[str, Any], unit: str = "") -> list[tuple[Features, dict[str, float]]]:
+    """For each size that was measured: the terms, and the seconds of each phase.
+
+    With a unit, the sizes are those of the walk within 4 GB, else those of the growth bench.
+    """
+    benches = {bench["bench"]: bench for bench in report["benches"]}
+    found = _walks(benches["outofcore"], unit) if unit else _growth(benches["growth"])
+    return sorted(found, key=lambda size: size[0]["rows"])
+
+
+def _walks(walks: Mapping[str, Any], unit: str) -> list[tuple[Features, dict[str, float]]]:
+    facts = [job["facts"] for case in walks["cases"] for job in case["jobs"] if job["job"] == unit and job["facts"]]
+    return [(features(one), {phase: one[phase] for phase in TERMS if phase in one}) for one in facts]
+
+
+def _growth(growth: Mapping[str, Any]) -> list[tuple[Features, dict[str, float]]]:
     found = []
     for case in growth["cases"]:
         facts = next(job["facts"] for job in case["jobs"] if job["job"] == "search")
         if facts:
             seconds = {one["name"]: one["ours"] for one in growth["figures"] if one["case"] == case["case"]}
             found.append((features(facts), seconds))
-    return sorted(found, key=lambda size: size[0]["rows"])
+    return found
 
 
 def features(facts: Mapping[str, float]) -> Features:
@@ -103,15 +117,15 @@ def beyond(rows: float, sizes: Sequence[tuple[Features, dict[str, float]]]) -> F
     return {"1": 1.0, "rows": rows, "tuples": tuples, "sensitive": grown("sensitive"), "nodes×tuples": checked * tuples}
 
 
-def table(report: Mapping[str, Any], predicted: Sequence[int] = PREDICTED) -> str:
+def table(report: Mapping[str, Any], unit: str = "", predicted: Sequence[int] = PREDICTED) -> str:
     """The fits and their predictions as Markdown."""
-    sizes = sizes_of(report)
+    sizes = sizes_of(report, unit)
     if len(sizes) < 2:
-        return "Two sizes of the growth bench at least are needed."
+        return "Two sizes at least are needed."
     largest = sizes[-1][0]["rows"]
     heads = ["phase", "seconds", "left out", *(f"{rows / 1e6:,.0f}M rows" for rows in predicted)]
     lines = [f"| {' | '.join(heads)} |", f"|---|---|---:|{'---:|' * len(predicted)}"]
-    for phase in TERMS:
+    for phase in sizes[0][1]:
         found = fit(phase, sizes)
         cells = [_predicted(found, rows, largest, beyond(rows, sizes)) for rows in predicted]
         missed = "–" if found.missed is None else f"{found.missed:+.0%}"
@@ -148,4 +162,4 @@ def _time(seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    print(table(json.loads(Path(sys.argv[1]).read_text("utf-8"))))
+    print(table(json.loads(Path(sys.argv[1]).read_text("utf-8")), *sys.argv[2:3]))

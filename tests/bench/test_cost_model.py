@@ -59,3 +59,16 @@ def test_the_table_has_a_line_for_each_phase_and_asks_for_sizes_where_there_are_
     few = growth()
     few["benches"][0]["cases"] = few["benches"][0]["cases"][:1]
     assert "Two sizes" in table(few)
+
+
+def test_the_walks_within_a_budget_are_fitted_by_their_own_phases() -> None:
+    facts = [
+        {"rows": rows, "quasi_tuples": 9, "sensitive_tuples": 90, "nodes_checked": 7, "read": 1 + rows * 1e-6,
+         "search": 2.0, "apply": rows * 3e-6, "check": 1.0}
+        for rows in SIZES
+    ]  # fmt: skip
+    cases = [{"jobs": [{"job": "persons", "facts": one}, {"job": "rows", "facts": {}}]} for one in facts]
+    sizes = sizes_of({"benches": [{"bench": "outofcore", "cases": cases}]}, "persons")
+    assert [size["rows"] for size, _ in sizes] == list(SIZES)
+    assert sizes[0][1].keys() == {"read", "search", "apply", "check"}
+    assert fit("apply", sizes).seconds(beyond(1e9, sizes)) == pytest.approx(3000, rel=1e-3)
