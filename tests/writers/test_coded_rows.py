@@ -140,7 +140,7 @@ def test_a_file_counted_from_its_bytes_says_what_the_reader_of_any_csv_says(engi
     names, order = table.names, tmp_path / "order.parquet"
     write_candidate(table, names, None, tmp_path, Watched([]))
     pq.write_table(pa.table({"person": [str(i % 4) for i in range(len(release[0].rows))]}), order)
-    counted = counted_file(tmp_path / "data.csv", names, order)
+    counted = counted_file(tmp_path / "data.csv", None, order)
     assert isinstance(counted, CountedFile)
     with read_back(tmp_path / "data.csv", tmp_path, order, names, 10**12, engine) as again:
         assert isinstance(again.table, Table)
@@ -148,6 +148,15 @@ def test_a_file_counted_from_its_bytes_says_what_the_reader_of_any_csv_says(engi
         for chosen in (names, names[:1]):
             assert_same_tuples(counted.tuples(chosen, PERSON), again.table.tuples(chosen, PERSON))
             assert_same_tuples(counted.tuples(chosen), again.table.tuples(chosen))
+        assert (counted.count_rows(), counted.distinct_counts()) == (
+            again.table.count_rows(), again.table.distinct_counts(names)
+        )  # fmt: skip
+        for name, about in ((name, about) for name in names for about in (None, 2)):
+            ours, theirs = counted.frequencies(name, about), again.table.frequencies(name, about)
+            assert (ours.values.to_pylist(), ours.counts.tolist()) == (
+                theirs.values.to_pylist(),
+                theirs.counts.tolist(),
+            )
     assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "order.parquet"}
 
 

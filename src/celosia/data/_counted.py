@@ -7,6 +7,7 @@ reader does not take is left to the reader of any CSV, which can say what is wro
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from celosia.data._frequencies import Frequencies, digest_bound
 from celosia.data.files import parts_of
 from celosia.data.readers._canonical import WHITESPACE
 from celosia.data.readers._stream import Undecodable, survey
 from celosia.data.sniffing._dialect import first_records
 from celosia.errors import CelosiaError
 from celosia.model.schema import Schema
-from celosia.model.values import MISSING
+from celosia.model.values import MISSING, SUPPRESSED
 from celosia.tuples import Persons, Tuples, pack_keys, roll_up_persons
 
 _BLOCK = 1 << 24  # bytes that one thread parses at a time
@@ -55,6 +57,27 @@ class CountedFile:
         persons = None if person is None else self._behind(label, len(holder))
         return Tuples(chosen, vocabularies, codes[holder], rows, persons)
 
+    def count_rows(self) -> int:
+        """Number of rows."""
+        return self.rows
+
+    def distinct_counts(self, names: Sequence[str] | None = None) -> dict[str, int]:
+        """Number of distinct values of each column, missing included."""
+        return {name: len(self.columns[name][0]) for name in (self.names if names is None else names)}
+
+    def frequencies(self, name: str, about: int | None = None, distinct: int | None = None) -> Frequencies:
+        """Rows behind each value, or behind those of the sample that a Table would draw."""
+        values, codes = self.columns[name]
+        counts = np.bincount(codes, minlength=len(values)).astype(np.int64)
+        texts = pa.array(values, pa.large_string())
+        total = distinct or len(values)
+        if about is None or total <= about:
+            return Frequencies(texts, counts)
+        bound = digest_bound(about, total)
+        drawn = [hashlib.sha256(text.encode()).hexdigest() < bound or not text.strip(SUPPRESSED) for text in values]
+        chosen = np.array(drawn, bool) | (counts * about > self.rows)
+        return Frequencies(texts.filter(pa.array(chosen)), counts[chosen])
+
     def _behind(self, label: NDArray[np.int64], tuples: int) -> Persons:
         """Persons with one tuple counted by it, and the incidence of the others."""
         total, whose = self.persons or (0, np.zeros(0, np.int32))
@@ -67,12 +90,16 @@ def fits(rows: int, columns: int, persons: bool, memory: int) -> bool:
     return rows * (4 * columns + (_EACH_PERSON if persons else _EACH_ROW)) <= memory // 2
 
 
-def counted_file(path: Path, asked: Sequence[str], order: Path | None) -> CountedFile | None:
-    """The file read again; None where it is not plainly what our writer writes, or a column asked for is not there."""
+def counted_file(path: Path, asked: Sequence[str] | None, order: Path | None) -> CountedFile | None:
+    """The file read again, or some columns of it.
+
+    None where it is not plainly what our writer writes, or a column asked for is not there.
+    """
     before = _state(path)
-    names = _header(path)
-    if names is None or len(set(names)) != len(names) or not set(asked) <= set(names):
+    names = header_of(path)
+    if names is None or len(set(names)) != len(names) or not set(asked or ()) <= set(names):
         return None
+    asked = names if asked is None else asked
     with ThreadPoolExecutor(2) as pool:
         surveyed = pool.submit(survey, path, "utf-8", None)
         whose = None if order is None else pool.submit(_persons, order)
@@ -95,7 +122,7 @@ def _state(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _header(path: Path) -> tuple[str, ...] | None:
+def header_of(path: Path) -> tuple[str, ...] | None:
     """The names of the columns, where the file begins as ours do."""
     with path.open("rb") as stream:
         start = stream.read(_HEADER)

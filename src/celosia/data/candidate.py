@@ -24,7 +24,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from celosia.data._coded import CodedRows
-from celosia.data._counted import counted_file, fits
+from celosia.data._counted import counted_file, fits, header_of
+from celosia.data._frequencies import Frequencies
 from celosia.data.engines import Engine, guarded, open_engine
 from celosia.data.engines._memory import usable_memory
 from celosia.data.files import PRIVATE_FILE, parts_of, put_in_place, scratch_beside, writing_into
@@ -49,11 +50,24 @@ class Watching(Protocol):
         """Look at batches whose last column is the row of the source; give them back without it."""
 
 
+class Answering(Counted, Protocol):
+    """What can say which values a file holds and which combinations of them occur."""
+
+    def count_rows(self) -> int:
+        """Number of rows."""
+
+    def distinct_counts(self, names: Sequence[str] | None = None) -> dict[str, int]:
+        """Number of distinct values of each column."""
+
+    def frequencies(self, name: str, about: int | None = None, distinct: int | None = None) -> Frequencies:
+        """Rows behind each value, or behind a sample of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadBack:
     """A written file as it was read again; with the private order, one column more says whose row each one is."""
 
-    table: Counted
+    table: Answering
     names: tuple[str, ...]  # of the file itself
     rows: int
     digest: str
@@ -118,16 +132,17 @@ def _lines(
 
 @contextlib.contextmanager
 def read_back(
-    path: Path, scratch: Path, order: Path | None, asked: Sequence[str], rows: int, engine: Engine | None = None
+    path: Path, scratch: Path, order: Path | None, asked: Sequence[str] | None, rows: int, engine: Engine | None = None
 ) -> Iterator[ReadBack]:
-    """A written file that answers for the columns asked about, counted by the engine given or by DuckDB.
+    """A written file that answers for the columns asked about, or all, counted by the engine given or by DuckDB.
 
     Where the codes of some `rows` rows fit in memory they are counted as the file is read.
     """
     person = None if order is None else PERSON
     if engine is None or engine.name == "DuckDB":
         memory = usable_memory() if engine is None else engine.memory
-        if fits(rows, len(asked), order is not None, memory) and (found := counted_file(path, asked, order)):
+        width = len((header_of(path) or ()) if asked is None else asked)
+        if fits(rows, width, order is not None, memory) and (found := counted_file(path, asked, order)):
             yield ReadBack(found, found.names, found.rows, found.digest, person)
             return
     with contextlib.ExitStack() as stack:

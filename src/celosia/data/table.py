@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from celosia.data._coded import MOST_TEXTS, CodedRows, Part, recoding
 from celosia.data._columns import decoded, encoded, integers, plain_array
 from celosia.data._fingerprint import fingerprint
+from celosia.data._frequencies import Frequencies as Frequencies
+from celosia.data._frequencies import digest_bound
 from celosia.data._persons import PERSON, persons_behind
 from celosia.data._ranked import kept_by_rank, placed_rows, pulled, sent
 from celosia.data.engines import Engine
@@ -34,17 +36,6 @@ from celosia.tuples import Tuples, pack_keys
 _NAMED = 3  # variables that a refusal names: those with most values
 _ROWS = "rows"
 ORIGIN = "source_row"  # a hidden column, where there is one: which row of the source this one was
-
-
-@dataclass(frozen=True, slots=True)
-class Frequencies:
-    """The distinct values of a column in code-point order, and how many rows hold each."""
-
-    values: pa.Array
-    counts: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +253,7 @@ class Table:
         if about is not None and (total := distinct or self.distinct_counts([name])[name]) > about:
             digest, often = self._engine.digest(counted["value"]), counted[_ROWS] * about > self.count_rows()
             masked = counted["value"].replace(SUPPRESSED, "") == ""
-            counted = counted.filter((digest < f"{2**64 * about // total:016x}") | masked | often)
+            counted = counted.filter((digest < digest_bound(about, total)) | masked | often)
         result = self._engine.fetch(counted)
         values = plain_array(result.column("value"))
         order = pc.sort_indices(values)

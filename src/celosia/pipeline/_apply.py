@@ -204,7 +204,7 @@ def _look(table: pa.Table, private: Path, quasi: Sequence[str]) -> Remaining:
         pq.write_table(inside, private / "treated.parquet")
     with contextlib.closing(open_engine(None, private)) as engine:
         treated = Table(engine, engine.parquet(private / "treated.parquet"), names)
-        proposed = suggest(column_facts(treated))
+        proposed = suggest(column_facts(treated, treated.names))
         identifiers = tuple(v.name for v in proposed if v.role == Role.IDENTIFIER)
         chosen = tuple(quasi) or tuple(v.name for v in proposed if v.role == Role.QUASI)
         if not chosen:

@@ -167,7 +167,7 @@ def count_columns(folder: Place, report: Progress = None, *, now: datetime | Non
         grounds = _grounds(project, found.variables, document)
         lacking = [name for name, ground in grounds.columns.items() if kept.columns.get(name, {}).get("key") != ground]
         columns = {name: held for name, held in kept.columns.items() if held.get("key") == grounds.columns.get(name)}
-        for facts in column_facts(found.table, stage(report, "profile"), lacking):
+        for facts in column_facts(found.table, lacking, stage(report, "profile")):
             columns[facts.name] = {"key": grounds.columns[facts.name], "figures": asdict(figures_from(facts))}
         held = {
             "format": FIGURES_FORMAT,

@@ -97,7 +97,7 @@ def _open_source(
     table = Table(used, used.parquet(target), ingested.names)
     if not described:
         return Opened(table, ingested.source, (), None, private)
-    facts = column_facts(table, stage(report, "suggest"))
+    facts = column_facts(table, table.names, stage(report, "suggest"))
     opinion = judged(facts)
     variables = with_labels(suggest(facts, opinion=opinion), ingested)
     return Opened(table, ingested.source, variables, person_key(facts, opinion), private)

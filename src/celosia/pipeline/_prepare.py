@@ -93,7 +93,7 @@ def init(
         if person is not None:
             Schema(ingested.names).position(person)
         labels = _given_labels(given, ingested.names)  # a dictionary that does not fit is refused before any counting
-        facts = column_facts(table, stage(report, "suggest"))
+        facts = column_facts(table, table.names, stage(report, "suggest"))
         if not (staging / "private" / "working.parquet").exists():
             refuse_json_texts(facts)
         opinion = judged(facts)

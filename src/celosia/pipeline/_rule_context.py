@@ -96,7 +96,13 @@ def context_of(project: Project, plan: Plan, check: CheckReport, candidate: Path
     scenarios = declared_scenarios(project.folder, plan)
     with scratch_beside(project.folder / "private" / "rules") as scratch:
         figures = published_figures(
-            candidate / "data.csv", plan, published, scenarios, order if order.exists() else None, scratch
+            candidate / "data.csv",
+            plan,
+            published,
+            scenarios,
+            order if order.exists() else None,
+            scratch,
+            check.rows,
         )
     return RuleContext(
         variables=variables,

@@ -7,7 +7,7 @@ alone, under neutral names: a name of a column is the dictionary's business. Fig
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia import messages
-from celosia.data.candidate import PERSON, with_persons
-from celosia.data.engines import open_engine
-from celosia.data.readers import ingest
+from celosia.data.candidate import Answering, ReadBack, read_back
 from celosia.data.suggest import suggest
-from celosia.data.table import Table
 from celosia.errors import CandidateChanged
 from celosia.model.plan import Plan
 from celosia.model.scenarios import THRESHOLD, Scenario
@@ -63,42 +60,29 @@ class FileFigures:
 
 def published_figures(
     data: Path, plan: Plan, published: Sequence[Variable], scenarios: Sequence[Scenario], order: Path | None,
-    scratch: Path,
+    scratch: Path, rows: int,
 ) -> FileFigures:  # fmt: skip
-    """Read a published file again and measure what the rules ask of it; `order` is the private list of persons."""
-    copy = scratch / "rules.parquet"
-    read = ingest(data, copy, format="csv", encoding="utf-8", delimiter=",", quote='"', header=True, decimal=".")
-    names = read.names
-    try:
-        if order is not None:
-            copy, names = _beside_persons(copy, order, scratch / "rules-persons.parquet"), (*names, PERSON)
-        with contextlib.closing(open_engine(None, scratch)) as engine:
-            table = Table(engine, engine.parquet(copy), names)
-            return _measured(table, read.names, read.source.rows, plan, published, scenarios)
-    finally:
-        for spare in ("rules.parquet", "rules-persons.parquet"):
-            (scratch / spare).unlink(missing_ok=True)
+    """Read a published file again and measure what the rules ask of it; `order` is the private list of persons.
+
+    It has some `rows` rows.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            again = stack.enter_context(read_back(data, scratch, order, None, rows))
+        except (ValueError, LookupError):  # an order of another length; a damaged one is pyarrow's own ValueError
+            raise CandidateChanged(path=str(order), reason=messages.text("release.reason.order")) from None
+        return _measured(again, plan, published, scenarios)
 
 
-def _beside_persons(copy: Path, order: Path, target: Path) -> Path:
-    """The copy with its persons; an order that is cut short or of another length is not this candidate's."""
-    try:
-        return with_persons(copy, order, target)
-    except (ValueError, LookupError):  # pyarrow's own error for a damaged file is a ValueError
-        raise CandidateChanged(path=str(order), reason=messages.text("release.reason.order")) from None
-
-
-def _measured(
-    table: Table, names: Sequence[str], rows: int, plan: Plan, published: Sequence[Variable],
-    scenarios: Sequence[Scenario],
-) -> FileFigures:  # fmt: skip
-    person = PERSON if PERSON in table.names else None
-    identifiers, texts = _suspects(table, plan.policy.get("links", ()))
+def _measured(again: ReadBack, plan: Plan, published: Sequence[Variable], scenarios: Sequence[Scenario]) -> FileFigures:
+    table, names, person = again.table, again.names, again.person
+    links = plan.policy.get("links", ())
+    identifiers, texts = _suspects(table, [name for name in names if name not in links])
     stated = [_within(scenario, names) for scenario in scenarios]
     chosen = [one for one in stated if one.variables] or [_everything(plan, names)]
     geographic = [v for v in published if v.mel_label == MelLabel.GEOGRAPHIC and v.name in names]
     return FileFigures(
-        rows=rows,
+        rows=again.rows,
         unit="persons" if person else "rows",
         identifiers=identifiers,
         free_text=texts,
@@ -107,9 +91,9 @@ def _measured(
     )
 
 
-def _suspects(table: Table, links: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Columns whose values are identifiers, and columns of free text; numbers of households are ours."""
-    facts = [one for one in column_facts(table) if one.name != PERSON and one.name not in links]
+def _suspects(table: Answering, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Columns whose values are identifiers, and columns of free text; numbers of households are ours, and not named."""
+    facts = column_facts(table, names)
     neutral = [replace(one, name=f"x{place}") for place, one in enumerate(facts)]
     found = [(one.name, judged) for one, judged in zip(facts, suggest(neutral), strict=True)]
     texts = tuple(name for name, judged in found if judged.scale == Scale.FREE_TEXT)
@@ -126,7 +110,7 @@ def _everything(plan: Plan, names: Sequence[str]) -> Scenario:
     return Scenario(tuple(name for name in plan.policy["quasi"] if name in names), THRESHOLD)
 
 
-def _figure(table: Table, scenario: Scenario, person: str | None) -> ScenarioFigure:
+def _figure(table: Answering, scenario: Scenario, person: str | None) -> ScenarioFigure:
     tuples = table.tuples(scenario.variables, person)
     counts = person_counts(tuples)
     kept = counts[~_masked(tuples)]
@@ -144,6 +128,6 @@ def _masked(tuples: Tuples) -> NDArray[np.bool_]:
     return ~shown
 
 
-def _smallest_area(table: Table, variable: Variable, person: str | None) -> int | None:
+def _smallest_area(table: Answering, variable: Variable, person: str | None) -> int | None:
     areas = geography.areas_by_level(table.tuples((variable.name,), person))[0]
     return geography.judge_level(0, areas, 0, variable.unknown).smallest

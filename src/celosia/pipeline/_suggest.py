@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from celosia.data.candidate import Answering
 from celosia.data.suggest import ColumnFacts
-from celosia.data.table import Table
 from celosia.model.sources import ColumnLabels, Ingested
 from celosia.model.variables import Variable
 
@@ -16,10 +16,10 @@ _SAMPLE = 2_000  # beyond, on about this many, whichever their digests choose
 
 
 def column_facts(
-    table: Table, progress: Callable[[float], None] | None = None, names: Sequence[str] | None = None
+    table: Answering, names: Sequence[str], progress: Callable[[float], None] | None = None
 ) -> list[ColumnFacts]:
-    """What each column, or each of some, holds, as the judges need it."""
-    chosen = table.names if names is None else tuple(names)
+    """What each of some columns holds, as the judges need it."""
+    chosen = tuple(names)
     rows, distinct = table.count_rows(), table.distinct_counts(chosen) if chosen else {}
     facts = []
     for number, name in enumerate(chosen, start=1):

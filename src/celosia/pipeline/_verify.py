@@ -346,7 +346,7 @@ def _context(
     if check is not None:
         scratch = own_folder(Path(tempfile.gettempdir()), SPILL)
         try:
-            figures = published_figures(held.folder / "data.csv", plan, variables, scenarios, None, scratch)
+            figures = published_figures(held.folder / "data.csv", plan, variables, scenarios, None, scratch, check.rows)
         finally:
             _remove(scratch)
     return RuleContext(
