@@ -14,7 +14,7 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,7 @@ def main(arguments: Sequence[str], now: datetime) -> int:
         print(f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(found)}", file=sys.stderr)
         return 2
     modules = {name: found[name] for name in asked.names or found}
-    report = _run(modules, Scale(asked.small, tuple(asked.rows)), asked.repeats, now)
-    write_report(report, asked.into)
+    report = _run(modules, Scale(asked.small, tuple(asked.rows)), asked, now)
     print_report(report, Console(soft_wrap=True))
     print(f"{asked.into / 'report.html'}")
     if asked.record:
@@ -62,25 +61,29 @@ def write_report(report: dict[str, Any], into: Path) -> None:
 
 def run_modules(
     modules: dict[str, str], scale: Scale, repeats: int | None, history: History, say: Say
-) -> list[BenchResult]:
+) -> Iterator[BenchResult]:
     """Each bench in turn; one that cannot even be read has failed, and the others go on."""
-    results = []
     for name, module in modules.items():
         say(f"== {name}")
         try:
             bench = importlib.import_module(module).BENCH
         except (ImportError, AttributeError, SyntaxError) as wrong:
-            results.append(BenchResult(name, "", (), f"cannot be read: {type(wrong).__name__}: {wrong}"))
+            yield BenchResult(name, "", (), f"cannot be read: {type(wrong).__name__}: {wrong}")
             continue
-        results.append(run_bench(bench, scale, repeats, history.worse, say))
-    return results
+        yield run_bench(bench, scale, repeats, history.worse, say)
 
 
-def _run(modules: dict[str, str], scale: Scale, repeats: int | None, now: datetime) -> dict[str, Any]:
+def _run(modules: dict[str, str], scale: Scale, asked: argparse.Namespace, now: datetime) -> dict[str, Any]:
+    """All of them; the report is written after each, so that an hour is not lost with the last bench."""
     machine, small = machine_facts(), scale.small
-    history, before = history_for(read_records(), machine, small), busy()
-    results = run_modules(modules, scale, repeats, history, lambda line: print(line, flush=True))
-    return report_of(results, Circumstances(now, commit(), machine, (before, busy()), small), history)
+    history, before, at = history_for(read_records(), machine, small), busy(), commit()
+    results: list[BenchResult] = []
+    report: dict[str, Any] = {}
+    for result in run_modules(modules, scale, asked.repeats, history, lambda line: print(line, flush=True)):
+        results.append(result)
+        report = report_of(results, Circumstances(now, at, machine, (before, busy()), small), history)
+        write_report(report, asked.into)
+    return report
 
 
 def _again(verb: str, into: Path) -> int:

@@ -265,7 +265,9 @@ def test_a_failure_or_a_regression_fails_the_run_and_a_missed_goal_does_not(
 
 
 def test_a_bench_that_cannot_be_read_has_failed_and_the_others_go_on() -> None:
-    found = run_modules({"none": "bench.no_such_bench", "s": "bench.sample_bench"}, Scale(True), 1, NOTHING, silent)
+    found = list(
+        run_modules({"none": "bench.no_such_bench", "s": "bench.sample_bench"}, Scale(True), 1, NOTHING, silent)
+    )
     assert "cannot be read" in found[0].failures[0]
     assert found[1].figures
 

@@ -17,7 +17,7 @@ from celosia.data._columns import integers
 from celosia.data.engines import Engine
 from celosia.data.engines._base import RANK, Expression
 from celosia.data.engines._memory import most_pairs
-from celosia.tuples import Persons
+from celosia.tuples import Persons, distinct_pairs
 
 PERSON = "person"
 _ROWS, _TUPLE, _FIRST, _LAST = "rows", "tuple_id", "first", "last"
@@ -39,15 +39,16 @@ def persons_behind(engine: Engine, rows: Expression, texts: Sequence[pa.Array], 
     try:
         settled = _settled(engine, spans, len(texts[0]))
         most = most_pairs(engine.memory)
-        pairs, persons = _of_two_rows(spans, lambda found: bounded(found, most // 2))
-        others, more = _of_many_rows(engine, spans, located, lambda found: bounded(found, most - len(pairs)))
+        first, last = _of_two_rows(spans, len(texts[0]), lambda found: bounded(found, most // 2))
+        two = len(first)
+        tuples, ordinals = _of_many_rows(engine, spans, located, lambda found: bounded(found, most - 2 * two))
     finally:
         engine.forget(spans)
         engine.forget(known)
-    others[:, 1] += persons
-    pairs = np.concatenate([pairs, others])
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    return Persons(int(settled.sum()) + persons + more, settled, pairs[order, 0], pairs[order, 1])
+    scattered = two + int(ordinals.max(initial=-1)) + 1
+    whose = np.concatenate([np.arange(two), np.arange(two), ordinals + two])
+    index, ordinal = distinct_pairs(np.concatenate([first, last, tuples]), whose, scattered)
+    return Persons(int(settled.sum()) + scattered, settled, index, ordinal)
 
 
 def _settled(engine: Engine, spans: Expression, tuples: int) -> Numbers:
@@ -59,25 +60,23 @@ def _settled(engine: Engine, spans: Expression, tuples: int) -> Numbers:
     return counts
 
 
-def _of_two_rows(spans: Expression, bounded: Callable[[Expression], pa.Table]) -> tuple[Numbers, int]:
-    """(tuple, ordinal) of who has two rows in two tuples; who is who among them does not matter."""
+def _of_two_rows(spans: Expression, tuples: int, bounded: Callable[[Expression], pa.Table]) -> tuple[Numbers, Numbers]:
+    """Both tuples of everybody with two rows in two of them, sorted: who is who among them does not matter."""
     two = spans.filter((spans[_FIRST] != spans[_LAST]) & (spans[_ROWS] == 2))
     found = bounded(two.select(_FIRST, _LAST))
-    first, last = integers(found.column(_FIRST)), integers(found.column(_LAST))
-    order = np.lexsort((last, first))
-    ordinals = np.tile(np.arange(len(first)), 2)
-    return np.stack([np.concatenate([first[order], last[order]]), ordinals], axis=1), len(first)
+    keys = integers(found.column(_FIRST)) * np.int64(tuples) + integers(found.column(_LAST))
+    keys.sort()
+    return np.divmod(keys, np.int64(max(tuples, 1)))
 
 
 def _of_many_rows(
     engine: Engine, spans: Expression, located: Expression, bounded: Callable[[Expression], pa.Table]
-) -> tuple[Numbers, int]:
-    """(tuple, ordinal) of who has more rows, in several tuples: numbered in the order of the key."""
+) -> tuple[Numbers, Numbers]:
+    """The tuples, and beside them the ordinals, of who has more rows, in several tuples: numbered by the key."""
     many = spans.filter((spans[_FIRST] != spans[_LAST]) & (spans[_ROWS] > 2))
     numbered = engine.ranked(many.select(PERSON), [PERSON])
     try:
         found = bounded(located.inner_join(numbered, PERSON).select(_TUPLE, RANK).distinct())
     finally:
         engine.forget(numbered)
-    ordinals = integers(found.column(RANK))
-    return np.stack([integers(found.column(_TUPLE)), ordinals], axis=1), int(ordinals.max(initial=-1)) + 1
+    return integers(found.column(_TUPLE)), integers(found.column(RANK))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from celosia.data.engines import Engine
 from celosia.data.files import content_digest, private_folder, scratch_beside, writing_into
 from celosia.data.table import Table
 from celosia.errors import CandidateFails, NothingLeft, PlanStale, SourceMoved
+from celosia.hierarchy import CompiledHierarchy
 from celosia.model.plan import Plan, digest_of
 from celosia.model.rules import RuleReport
 from celosia.model.verdict import CheckReport, State
@@ -33,7 +35,9 @@ from celosia.pipeline._rules import failing_text, judge_rules, rules_of
 from celosia.pipeline._sample import FILE, Watched, save_sample
 from celosia.pipeline._solve import Solution, solve
 from celosia.pipeline._steps import Stepped, stepped
+from celosia.risk import PopulationLevels
 from celosia.solver import NoSolution
+from celosia.tuples import Tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,10 @@ def run_plan(
         watched = Watched(project.config.source.rows, plan.published)
         with scratch_beside(folder / "private" / "candidate") as scratch:
             made = private_folder(scratch / "candidate")
-            check = _written_and_checked(found, ground, plan, solution, made, watched, report)
+            order = _written(found, ground, plan, solution, made, watched)
+            against = _reference(ground)
+            del ground, solution  # the persons behind the source's combinations may take half of the memory
+            check = _checked(made, order, plan, against, reading_engine(found.table), report)
             if not check.holds:
                 _journal.append(project.journal_path, "run-refused", now, {"plan": plan.digest})
                 raise CandidateFails(failing=_failing(check))
@@ -132,17 +139,35 @@ def solved_again(project: Project, after: Stepped, ground: Ground, plan: Plan, r
     return solution
 
 
-def _written_and_checked(
-    found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, watched: Watched, report: Progress
-) -> CheckReport:
+def _written(
+    found: Opened, ground: Ground, plan: Plan, solution: Solution, target: Path, watched: Watched
+) -> Path | None:
     table = as_published(found.table, ground, plan, solution, found.private)
-    order = write_candidate(table, plan.published, found.person, target, watched)
+    return write_candidate(table, plan.published, found.person, target, watched)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """What a written file is held against: how many rows the source has, and how its sensitive values lie in them."""
+
+    rows: int
+    sensitive: Mapping[str, Tuples]
+    hierarchies: Mapping[str, CompiledHierarchy]
+    population: PopulationLevels | None
+
+
+def _reference(ground: Ground) -> _Reference:
+    sensitive = {name: replace(tuples, persons=None) for name, tuples in ground.sensitive.items()}
+    return _Reference(ground.quasi.n_rows, sensitive, ground.sensitive_hierarchies, ground.population)
+
+
+def _checked(
+    target: Path, order: Path | None, plan: Plan, against: _Reference, engine: Engine | None, report: Progress
+) -> CheckReport:
     if told := stage(report, "check"):
         told(0.5)
-    rows = ground.quasi.n_rows
-    trees = ground.sensitive_hierarchies
-    check = check_file(target / "data.csv", plan, target, order, dict(ground.sensitive), rows, trees, ground.population,
-                       reading_engine(found.table))  # fmt: skip
+    check = check_file(target / "data.csv", plan, target, order, against.sensitive, against.rows, against.hierarchies,
+                       against.population, engine)  # fmt: skip
     with writing_into(target):
         (target / "verdict.json").write_text(json.dumps(check.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     return check

@@ -10,6 +10,7 @@ from celosia.tuples._group import group_codes, pack_keys
 from celosia.tuples._table import (
     Persons,
     Tuples,
+    distinct_pairs,
     labels_over,
     person_counts,
     persons_in_groups,
@@ -23,6 +24,7 @@ __all__ = [
     "Counted",
     "Persons",
     "Tuples",
+    "distinct_pairs",
     "group_codes",
     "labels_over",
     "pack_keys",

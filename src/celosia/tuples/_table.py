@@ -84,6 +84,8 @@ def project(tuples: Tuples, names: Sequence[str]) -> tuple[Tuples, Counts]:
 
 def pick(tuples: Tuples, index: Counts) -> Tuples:
     """Some tuples of a table, by ascending positions; a person is then known by the rows that lie in them."""
+    if len(index) == len(tuples.rows):
+        return tuples
     persons = tuples.persons
     if persons is not None:
         place = np.full(len(tuples.rows), -1, np.int64)
@@ -111,19 +113,19 @@ def _regroup(
 def roll_up_persons(persons: Persons, label: Counts, groups: int) -> Persons:
     """Persons after tuples merge as `label` says: each counted once per group."""
     settled = _added(persons.settled, label, groups)
-    ordinal, group = _distinct_pairs(persons.ordinal, label[persons.tuple_index], groups)
+    ordinal, group = distinct_pairs(persons.ordinal, label[persons.tuple_index], groups)
     changes = np.ones(len(ordinal) + 1, bool)
     changes[1:-1] = ordinal[1:] != ordinal[:-1]
     alone = changes[:-1] & changes[1:]
     settled += np.bincount(group[alone], minlength=groups)
     others = int(ordinal.max(initial=-1)) + 1
-    index, whose = _distinct_pairs(group[~alone], ordinal[~alone], others)
+    index, whose = distinct_pairs(group[~alone], ordinal[~alone], others)
     return Persons(persons.total, settled, index, whose)
 
 
 def persons_in_groups(persons: Persons, label: Counts, groups: int) -> Counts:
     """Distinct persons behind each group when tuples merge as `label` says."""
-    _, group = _distinct_pairs(persons.ordinal, label[persons.tuple_index], groups)
+    _, group = distinct_pairs(persons.ordinal, label[persons.tuple_index], groups)
     return _added(persons.settled, label, groups) + np.bincount(group, minlength=groups)
 
 
@@ -139,12 +141,17 @@ def _added(counts: Counts, label: Counts, groups: int) -> Counts:
     return total
 
 
-def _distinct_pairs(first: Counts, second: Counts, span: int) -> tuple[Counts, Counts]:
+def distinct_pairs(first: Counts, second: Counts, span: int) -> tuple[Counts, Counts]:
     """The distinct pairs, sorted; `second` lies below `span`. One number per pair sorts far faster than two."""
     if int(first.max(initial=0)) >= _LIMIT // max(span, 1):  # no memory holds such a table, but no number may overflow
         pairs = np.unique(np.stack([first, second], axis=1), axis=0)
         return pairs[:, 0], pairs[:, 1]
-    keys = np.sort(first * np.int64(span) + second)
+    keys = first * np.int64(span)  # in place from here on: there may be as many pairs as rows
+    keys += second
+    keys.sort()
     new = np.ones(len(keys), bool)
     new[1:] = keys[1:] != keys[:-1]
-    return np.divmod(keys[new], np.int64(max(span, 1)))
+    if not new.all():
+        keys = keys[new]
+    ones = keys // np.int64(max(span, 1))
+    return ones, np.remainder(keys, np.int64(max(span, 1)), out=keys)

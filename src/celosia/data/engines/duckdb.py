@@ -53,7 +53,8 @@ class DuckDBEngine:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        config["memory_limit"] = memory_limit or f"{self.memory // 2 // 10**6}MB"
+        self._limit = memory_limit or f"{self.memory // 2 // 10**6}MB"
+        config["memory_limit"] = self._limit
         if threads:
             config["threads"] = threads
         with guarded(self.name, _FAULTS, str(self._spill)):
@@ -149,6 +150,8 @@ class DuckDBEngine:
         with guarded(self.name, _FAULTS):
             kind = "VIEW" if uploaded.get_name() in self._views else "TABLE"
             self.connection.execute(f"DROP {kind} IF EXISTS {uploaded.get_name()}")
+            # What it held goes back to the system only when the limit is set, be it to what it was.
+            self.connection.execute(f"SET memory_limit = '{self._limit}'")
 
     def close(self) -> None:
         """Close the database and remove its spill files."""
