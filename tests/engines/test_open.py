@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from celosia.data.engines import open_engine
+from celosia.data.readers.delimited import private_connection
 from celosia.errors import EngineFault, FileMissing, JavaMissing, UnknownEngine
 
 
@@ -61,3 +63,11 @@ def test_a_working_copy_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises((EngineFault, FileMissing)):
         engine.parquet(tmp_path / "gone.parquet")
     engine.close()
+
+
+def test_no_duckdb_of_ours_remembers_what_a_file_of_the_same_name_held(tmp_path: Path) -> None:
+    """A candidate read back after another of the same name was now and then counted as the one before."""
+    engine = open_engine(None, tmp_path)
+    with contextlib.closing(engine), contextlib.closing(private_connection(tmp_path)) as reader:
+        for connection in (engine.connection, reader):  # type: ignore[attr-defined]
+            assert connection.execute("SELECT current_setting('enable_external_file_cache')").fetchone() == (False,)

@@ -52,6 +52,8 @@ class DuckDBEngine:
             "temp_directory": str(self._spill),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
+            # It tells files apart by path, size and time: one written anew under the same name was read as the old one.
+            "enable_external_file_cache": "false",
         }
         self._limit = memory_limit or f"{self.memory // 2 // 10**6}MB"
         config["memory_limit"] = self._limit

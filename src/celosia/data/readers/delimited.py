@@ -218,6 +218,7 @@ def private_connection(scratch: Path) -> duckdb.DuckDBPyConnection:
         config={
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
+            "enable_external_file_cache": "false",  # a file of the same name may be another one
             "temp_directory": str(scratch / "spill"),
             "memory_limit": f"{_memory_limit() // 1_000_000}MB",
             "preserve_insertion_order": "true",
