@@ -84,7 +84,7 @@ def applied(folder: Path, unit: str) -> Work:
     from celosia.pipeline._open import opened
     from celosia.pipeline._plan import ground_for, read_plan
     from celosia.pipeline._project import open_project
-    from celosia.pipeline._run import _written_and_checked, solved_again
+    from celosia.pipeline._run import _checked, _reference, _written, reading_engine, solved_again
     from celosia.pipeline._sample import Watched
     from celosia.pipeline._steps import stepped
 
@@ -100,7 +100,8 @@ def applied(folder: Path, unit: str) -> Work:
     target.mkdir(mode=0o700)
 
     def work() -> dict[str, object]:
-        check = _written_and_checked(after.found, ground, plan, solution, target, watched, None)
+        order = _written(after.found, ground, plan, solution, target, watched)
+        check = _checked(target, order, plan, _reference(ground), reading_engine(after.found.table), None)
         stack.close()
         if not check.holds:
             raise RuntimeError("the release does not hold")
