@@ -170,8 +170,9 @@ def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
 def _persons(order: Path) -> tuple[int, Codes]:
     """How many persons the private order names, and a number for each row's."""
     column = pq.ParquetDataset([str(part) for part in parts_of(order)]).read().column(0)
-    encoded = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
-    return len(encoded.dictionary), encoded.indices.to_numpy(zero_copy_only=False)
+    chunks = column.dictionary_encode().chunks  # all over one dictionary
+    whose = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks]
+    return (len(chunks[-1].dictionary), np.concatenate(whose)) if chunks else (0, np.zeros(0, np.int32))
 
 
 def _labelled(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -105,7 +105,8 @@ def _order_beside(target: Path, wanted: bool) -> Iterator[tuple[Path | None, Cal
         yield None, lambda persons: None
         return
     order, schema = target / ORDER, pa.schema([pa.field("person", pa.string())])
-    with writing_into(target), pq.ParquetWriter(order, schema) as writer:
+    # Hardly any key comes twice in a piece: looking for those that do would cost more than it saves.
+    with writing_into(target), pq.ParquetWriter(order, schema, use_dictionary=False, compression="none") as writer:
         yield order, lambda persons: writer.write_batch(pa.record_batch([persons.cast(pa.string())], schema=schema))
     order.chmod(PRIVATE_FILE)
 
