@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from tests.servers import icu_url, own_database, postgres_url, spark_cluster, spark_engine, under_ci
 
 # Fixtures that every folder of tests shares.
@@ -19,9 +19,9 @@ SHARED = REPOSITORY.parent / "shared"
 ONE_WORKER = ("spark", "postgres", "web")
 
 
-# Compiling a kernel on its first call takes seconds, so an example has no deadline; under CI the examples are
-# the same on every run.
-settings.register_profile("house", deadline=None, derandomize=under_ci())
+# Compiling a kernel on its first call takes seconds and a machine may be busy, so no example is timed; under CI the
+# examples are the same on every run.
+settings.register_profile("house", deadline=None, derandomize=under_ci(), suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
 

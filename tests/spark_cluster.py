@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.moving import files_under
+
 START_SECONDS = 180
 WORKERS = 2
 
@@ -54,7 +56,7 @@ class Cluster:
 
     def logs(self) -> str:
         """Everything that master, workers and executors wrote."""
-        written = [path for path in self.folder.rglob("*") if path.is_file() and path.name in _LOGS]
+        written = [path for path in files_under(self.folder) if path.name in _LOGS]
         return "\n".join(path.read_text("utf-8", "replace") for path in written)
 
     def stop(self) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.moving import paths_under
 from tests.pipeline.small_project import NOW
 from tests.pipeline.test_engines import HEADER, described, from_file, outcome, rows
 from tests.spark import at_cluster
@@ -82,6 +83,11 @@ def left_behind(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.name.startswith((".celosia", "celosia-", "attempt-"))]
 
 
+def writing(folder: Path) -> bool:
+    """Whether an executor began to write its part of a candidate."""
+    return any(path.name.startswith("attempt-") for path in paths_under(folder))
+
+
 # --- opening: first, since an open session takes all the cores there are -------------------------
 
 
@@ -125,7 +131,7 @@ def test_executors_read_a_folder_of_parts_as_duckdb_does(there: AtCluster, kind:
 def test_a_lost_worker_does_not_change_a_byte(there: AtCluster, tmp_path: Path) -> None:
     folder, expected = large_project(tmp_path)
     running = there.begin(at_cluster.planned_and_run, folder, there.cluster.address)
-    wait_until(lambda: running.done() or any(folder.rglob("attempt-*")), WAIT)
+    wait_until(lambda: running.done() or writing(folder), WAIT)
     assert not running.done()
     there.cluster.kill_worker()
     code = running.result(WAIT)
@@ -141,7 +147,7 @@ def test_a_lost_worker_does_not_change_a_byte(there: AtCluster, tmp_path: Path) 
 def test_without_any_worker_a_run_fails_and_leaves_nothing(there: AtCluster, tmp_path: Path) -> None:
     folder, _ = large_project(tmp_path)
     running = there.begin(at_cluster.planned_and_run, folder, there.cluster.address)
-    wait_until(lambda: running.done() or any(folder.rglob("attempt-*")), WAIT)
+    wait_until(lambda: running.done() or writing(folder), WAIT)
     there.cluster.kill_worker()
     there.cluster.kill_worker()
     assert running.result(WAIT) == "engine_fault"

@@ -178,7 +178,7 @@ def test_an_empty_table_has_no_cell(tmp_path: Path) -> None:
         assert cells.codes.shape == (0, 3)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=events())
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
 def test_counts_are_those_of_plain_sets(kind: str, rows: list[Row], tmp_path: Path) -> None:
@@ -187,14 +187,14 @@ def test_counts_are_those_of_plain_sets(kind: str, rows: list[Row], tmp_path: Pa
 
 
 @pytest.mark.postgres
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=events())
 def test_counts_in_postgres_are_those_of_plain_sets(rows: list[Row], tmp_path: Path, postgres_url: str) -> None:
     with personal("postgres", tmp_path, postgres_url, rows) as source:
         assert counted(count(source, EVENTS, stats_table(), labels(source))) == plainly(rows)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=events())
 def test_a_merge_gives_what_relabelled_rows_would(rows: list[Row], tmp_path: Path) -> None:
     gone = ("Ñ", "b")

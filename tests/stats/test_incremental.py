@@ -83,7 +83,7 @@ def same(one: CellTable, other: CellTable) -> bool:
 
 
 @pytest.mark.requirement("Y28")
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(both=changed_later())
 def test_an_incremental_count_is_the_full_count(both: tuple[list[Event], list[Event]], tmp_path: Path) -> None:
     (tmp_path / "counted.parquet").unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+from tests.moving import files_under
 
 from celosia import pipeline
 from celosia.data.synthetic import discharges, education_requests, survey, write_raw_csv
@@ -68,7 +69,7 @@ NORMS: dict[str, Callable[[Path], Path]] = {"egresos": minsal, "solicitudes": at
 
 def state_of(folder: Path) -> dict[str, str]:
     """Every file of a project that is not scratch, and its digest."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not _scratch(path.relative_to(folder))]
+    files = [path for path in files_under(folder) if not _scratch(path.relative_to(folder))]
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+from tests.moving import files_under
 
 UPLOAD_MEGABYTES = 8  # small enough to reach, large enough for every file the tests send
 _START = 120  # seconds: several servers may start on a busy machine
@@ -76,7 +77,7 @@ class Served:
 
     def corner(self) -> list[Path]:
         """Every file of the private scratch: uploads and what waits to be downloaded."""
-        return [path for path in self.root.rglob("*") if path.is_file() and _scratch(path.relative_to(self.root))]
+        return [path for path in files_under(self.root) if _scratch(path.relative_to(self.root))]
 
 
 def _scratch(path: Path) -> bool:

@@ -228,11 +228,11 @@ def scratch(folder: Path) -> list[str]:
 
 
 def reached(moment: str, folder: Path, size: int, lines: int) -> bool:
-    """Whether a signature came as far as this."""
+    """Whether a signature came as far as this; a draft may be gone before anybody looks again."""
     if moment == "begun":
         return (folder / "private" / ".sign.lock").exists()
     if moment == "drafted":
-        return bool(scratch(folder))
+        return bool(scratch(folder)) or reached("written", folder, size, lines)
     if moment == "written":
         return (folder / "approvals.jsonl").stat().st_size > size
     return len((folder / "journal.jsonl").read_bytes().splitlines()) > lines

@@ -24,7 +24,9 @@ from celosia.errors import NullCharacter, UnknownVariable
 from celosia.tuples import Tuples, person_counts
 
 NASTY = (*TRICKY, "=1+1", "+56 9", "-5", "-a", "@x", "\tx", "\ufeffa", 'di "x"', "a,b", " a", "a\u2003", "12%", "+3")
-QUICK = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 cells = st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
