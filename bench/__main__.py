@@ -76,12 +76,13 @@ def run_modules(
 def _run(modules: dict[str, str], scale: Scale, asked: argparse.Namespace, now: datetime) -> dict[str, Any]:
     """All of them; the report is written after each, so that an hour is not lost with the last bench."""
     machine, small = machine_facts(), scale.small
-    history, before, at = history_for(read_records(), machine, small), busy(), commit()
+    history, others, at = history_for(read_records(), machine, small), [busy()], commit()
     results: list[BenchResult] = []
     report: dict[str, Any] = {}
     for result in run_modules(modules, scale, asked.repeats, history, lambda line: print(line, flush=True)):
         results.append(result)
-        report = report_of(results, Circumstances(now, at, machine, (before, busy()), small), history)
+        others.append(busy())
+        report = report_of(results, Circumstances(now, at, machine, others, small), history)
         write_report(report, asked.into)
     return report
 

@@ -33,9 +33,9 @@ def machine_facts() -> dict[str, Any]:
     }
 
 
-def busy() -> float:
-    """How many processes wanted a core in the last minute, per core."""
-    return round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)
+def busy(seconds: float = 1.0) -> float:
+    """The share of the processors in use now: asked while no bench runs, it is what others use."""
+    return round(float(psutil.cpu_percent(interval=seconds)) / 100, 2)
 
 
 def comparable(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

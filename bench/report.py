@@ -24,7 +24,7 @@ class Circumstances:
     started: datetime
     commit: str
     machine: Mapping[str, Any]
-    busy: tuple[float, float]  # before and after
+    busy: Sequence[float]  # what others used of the processors, before the first bench and after each
     small: bool = False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -48,8 +48,10 @@ def figure_of(*ratios: float, goal: float | None = None, bound: bool = False) ->
     return Measured("b", "c", Figure("f", ("ours",), ("plain",), goal), ratios, bound=bound)
 
 
-def report_from(*results: BenchResult, history: History = NOTHING) -> dict[str, Any]:
-    return report_of(results, Circumstances(NOW, "abc", MACHINE, (0.1, 0.2), True), history)
+def report_from(
+    *results: BenchResult, history: History = NOTHING, others: Sequence[float] = (0.0, 0.1)
+) -> dict[str, Any]:
+    return report_of(results, Circumstances(NOW, "abc", MACHINE, others, True), history)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -310,6 +312,11 @@ def test_what_became_worse_is_red_on_the_page_and_in_the_terminal(sample: BenchR
     red = [line for line in told.get().splitlines() if "\x1b[1;31m" in line]
     assert len(red) == 1
     assert "10 rows | all" in red[0]
+
+
+def test_the_page_warns_of_a_machine_that_others_used_and_of_no_other(sample: BenchResult) -> None:
+    assert "busy with other work (up to 38" in page_of(report_from(sample, others=(0.02, 0.375, 0.0)))
+    assert "busy with other work" not in page_of(report_from(sample))
 
 
 def test_the_facts_of_the_machine_do_not_say_whose_it_is() -> None:
