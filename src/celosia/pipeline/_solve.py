@@ -336,8 +336,9 @@ def _starred(
     extended = []
     for v, vocabulary in enumerate(vocabularies):
         wider = tuple(sorted({*vocabulary, SUPPRESSED}))
-        moved = np.array([wider.index(text) for text in vocabulary], np.int32)
-        starred[:, v] = np.where(suppressed, wider.index(SUPPRESSED), moved[codes[:, v]])
+        place = {text: code for code, text in enumerate(wider)}
+        moved = np.array([place[text] for text in vocabulary], np.int32)
+        starred[:, v] = np.where(suppressed, place[SUPPRESSED], moved[codes[:, v]])
         extended.append(wider)
     return starred, tuple(extended)
 
