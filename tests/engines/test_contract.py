@@ -124,10 +124,15 @@ def projecting_equals_counting_again(table: Table, plain: Plain) -> None:
 
 
 def tuples_with_others_are_those_counted_one_by_one(table: Table, plain: Plain) -> None:
-    narrow, each, key = plain.names[:1], plain.names[1:3], plain.names[-1]
-    found, finer = tuples_with(table, narrow, each, key)
-    direct = {name: table.tuples((*narrow, name), key) for name in each} | {"": table.tuples(narrow, key)}
-    assert (finer | {"": found}).keys() == direct.keys()
+    narrow, each, key = plain.names[:1], plain.names[1:-1], plain.names[-1]
+    for together in (False, True):
+        found, finer = tuples_with(table, narrow, each, key, together=together)
+        assert finer.keys() == set(each)
+        same_as_one_by_one(table, found, finer, key)
+
+
+def same_as_one_by_one(table: Table, found: Tuples, finer: dict[str, Tuples], key: str) -> None:
+    direct = {name: table.tuples((*found.names, name), key) for name in finer} | {"": table.tuples(found.names, key)}
     for name, other in direct.items():
         one = finer.get(name, found)
         assert (one.names, one.vocabularies, combinations(one)) == (

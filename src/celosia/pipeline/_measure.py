@@ -35,7 +35,7 @@ def measure_table(
     if key is not None:
         table.schema.position(key)
     told = (lambda share: report("measure", share)) if report else None
-    tuples, tables = tuples_with(table, chosen, sensitive, key, told)
+    tuples, tables = tuples_with(table, chosen, sensitive, key, told, table.engine.in_process)
     return measure(tuples, tables, missing, sensitive_of_project(opened, tables))
 
 

@@ -48,7 +48,8 @@ def risk_overview(folder: Place, *, report: Progress = None, now: datetime | Non
     with opened(folder, report) as found:
         quasi, sensitive = (tuple(v.name for v in found.variables if v.role == role) for role in _MEASURED)
         chosen = found.table.schema.chosen(quasi, "--quasi")
-        tuples, tables = tuples_with(found.table, chosen, sensitive, found.person, stage(report, "measure"))
+        told, together = stage(report, "measure"), found.table.engine.in_process
+        tuples, tables = tuples_with(found.table, chosen, sensitive, found.person, told, together)
         measured = measure(tuples, tables, hierarchies=sensitive_of_project(found, tables))
         whole = scenario_report(tuples, [Scenario(quasi)]).scenarios[0]
         bands, units = size_bands(tuples), measured.rows if measured.persons is None else measured.persons

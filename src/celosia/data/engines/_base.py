@@ -27,6 +27,7 @@ class Engine(Protocol):
 
     name: str
     reads_files: bool  # whether a file written on this machine can be counted there without being sent
+    in_process: bool  # whether the rows are read by this process: asking for more of them takes nothing out of anywhere
     memory: int  # bytes that the work may take on this machine
 
     def parquet(self, path: Path) -> Expression:

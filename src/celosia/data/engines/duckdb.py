@@ -38,6 +38,7 @@ class DuckDBEngine:
 
     name = "DuckDB"
     reads_files = True
+    in_process = True
 
     def __init__(
         self,

@@ -64,6 +64,7 @@ class PostgresEngine:
 
     name = "PostgreSQL"
     reads_files = False
+    in_process = False
 
     def __init__(self, url: str, private: Path | None = None, memory: int | None = None):
         silence("psycopg")

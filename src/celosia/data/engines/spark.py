@@ -64,6 +64,7 @@ class SparkEngine:
 
     name = sessions.NAME
     reads_files = True
+    in_process = False
 
     def __init__(self, master: str = "local[*]", private: Path | None = None, memory: int | None = None):
         silence(*_LOGGERS)
