@@ -267,10 +267,10 @@ def test_the_page_says_why_each_cell_is_hidden(crossed, capsys):
     assert main(["table", str(crossed), "--rows", "place", "--columns", "kind", "--margins"]) == 0
     out = capsys.readouterr().out
     assert "place por kind (registros)" in out
-    assert "Motivo: menos de 5 registros (1 celdas).\n  · x: q\n" in out
+    assert "Motivo: menos de 5 registros (celdas: 1).\n  · x: q\n" in out
     assert "  · y: p, q\n" in out
     assert "permitiría calcular otra celda oculta por diferencia" in out
-    assert "Ocultas: 1 celdas" in out
+    assert "Celdas ocultas: 1 con" in out
     assert "Total" in out
 
 
