@@ -317,3 +317,25 @@ def test_a_table_nobody_can_read_is_refused(tmp_path, capsys):
 def test_an_empty_file_has_no_table(tmp_path, capsys):
     path = write(tmp_path / "e.csv", "a,b", [])
     assert main(["table", str(path), "--rows", "a"]) == 2
+
+
+@pytest.mark.parametrize(("header", "first"), [("A,B", "r"), ("row,column", "r"), ("x,y", "x")])
+def test_columns_that_are_named_tell_the_header(tmp_path, capsys, header, first):
+    """Words over words could be a record too; who asks for them by name knows better."""
+    path = tmp_path / "words.csv"
+    path.write_text(f"{header}\n" + "".join(f"{row},c\n" for row in first * 6 + "stu"), "utf-8")
+    rows, columns = header.split(",")
+    cells = cells_of(report_of(capsys, str(path), "--rows", rows, "--columns", columns))
+    assert cells[first, "c"] == (6, "published", None)
+    assert len(cells) == 4
+    assert 6 in [cell.value for cell in cross_table(path, rows, columns).cells]
+    assert main(["measure", str(path), "--quasi", header]) == 0
+    assert main(["risk", str(path), "--quasi", header]) == 0
+
+
+def test_a_record_stays_a_record_where_only_some_names_are_in_it(tmp_path, capsys):
+    path = tmp_path / "words.csv"
+    path.write_text("Inés,norte\nJuan,sur\nInés,sur\n", "utf-8")
+    assert main(["table", str(path), "--rows", "Inés", "--columns", "zona"]) == 2
+    assert "norte" not in capsys.readouterr().err
+    assert main(["table", str(path), "--rows", "norte", "--no-header"]) == 2

@@ -42,7 +42,7 @@ def run(
     """Measure and show."""
     from celosia.pipeline import measure_table, opened
 
-    choices = reading_choices(reading)
+    choices = reading_choices(reading) | {"naming": (*quasi, *sensitive, person)}
     with watching(as_json) as report, opened(target, report, described=False, **choices) as found:
         measured = measure_table(found, quasi, sensitive, person, missing, report)
     if as_json:

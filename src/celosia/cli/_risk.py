@@ -34,7 +34,8 @@ def run(target: str, as_json: bool, explain: bool, **asked: Any) -> None:
     parts = [part for part in PARTS if part.is_asked(asked)]
     described = any(part.needs_roles(asked) for part in parts)
     report: dict[str, Any] = {}
-    with watching(as_json) as watch, opened(target, watch, described, **reading_choices(asked)) as found:
+    choices = reading_choices(asked) | {"naming": (*asked["quasi"], asked["person"])}
+    with watching(as_json) as watch, opened(target, watch, described, **choices) as found:
         for part in parts:
             report |= part.figures(found, asked, watch)
     if as_json:

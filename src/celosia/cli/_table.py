@@ -44,9 +44,10 @@ def run(target: str, as_json: bool, **asked: Any) -> None:
     """Make the table and show it."""
     from celosia.pipeline import TableRequest, cross_table_of, opened
 
-    own = {name: asked[name] for name in TableRequest.__dataclass_fields__}
-    with watching(as_json) as report, opened(target, report, described=False, **reading_choices(asked)) as found:
-        made = cross_table_of(found, TableRequest(**own), report).as_dict()
+    own = TableRequest(**{name: asked[name] for name in TableRequest.__dataclass_fields__})
+    choices = reading_choices(asked) | {"naming": own.named}
+    with watching(as_json) as report, opened(target, report, described=False, **choices) as found:
+        made = cross_table_of(found, own, report).as_dict()
     if as_json:
         print_json(made)
         return

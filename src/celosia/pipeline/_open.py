@@ -16,7 +16,7 @@ from celosia.data.suggest import judged, person_key, suggest
 from celosia.data.table import ORIGIN, Table
 from celosia.errors import SourceMoved
 from celosia.model import dictionary
-from celosia.model.sources import ROWS_DIGEST, Source
+from celosia.model.sources import ROWS_DIGEST, Ingested, Source
 from celosia.model.variables import Variable
 from celosia.pipeline._call import refuse_unknown_choices
 from celosia.pipeline._engine import copied, project_engine, source_engine
@@ -46,19 +46,21 @@ def opened(
     traced: bool = False,
     engine: str | None = None,
     memory: str | None = None,
+    naming: Sequence[str | None] = (),
     **reading: Any,
 ) -> Iterator[Opened]:
     """The table of a project, file, database or frame; `described=False` spares the suggestions.
 
     `traced` lets the rows of a project know which row of the source they were, where the engine can tell. `engine`
-    says where counting happens and `memory` how much it may take; a project has its own of both.
+    says where counting happens and `memory` how much it may take; a project has its own of both. `naming` are columns
+    that the caller names: a first line that holds them is a header, whatever it looks like.
     """
     refuse_unknown_choices(reading)
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | Path) and is_project(Path(source)):
             yield _open_project(stack, Path(source), traced, engine, memory)
         else:
-            yield _open_source(stack, source, report, described, engine, memory, reading)
+            yield _open_source(stack, source, report, described, engine, memory, naming, reading)
 
 
 def _open_project(
@@ -87,13 +89,15 @@ def _rows_of(project: Project, engine: Engine, traced: bool) -> Table:
 
 def _open_source(
     stack: contextlib.ExitStack, source: Any, report: Progress, described: bool, engine: str | None,
-    memory: str | None, reading: dict[str, Any],
+    memory: str | None, naming: Sequence[str | None], reading: dict[str, Any],
 ) -> Opened:  # fmt: skip
     private = own_folder(Path(tempfile.gettempdir()), SPILL)  # mode 0700; swept later should this process be killed
     stack.callback(shutil.rmtree, private, ignore_errors=True)
     used = stack.enter_context(contextlib.closing(source_engine(private, engine, memory)))
     target = private / "working.parquet"
     ingested = copied(used, source, target, report, reading)
+    if _named_by_first_line(ingested, target, naming):
+        ingested = copied(used, source, target, report, reading | {"header": True})
     table = Table(used, used.parquet(target), ingested.names)
     if not described:
         return Opened(table, ingested.source, (), None, private)
@@ -101,6 +105,18 @@ def _open_source(
     opinion = judged(facts)
     variables = with_labels(suggest(facts, opinion=opinion), ingested)
     return Opened(table, ingested.source, variables, person_key(facts, opinion), private)
+
+
+def _named_by_first_line(ingested: Ingested, target: Path, naming: Sequence[str | None]) -> bool:
+    """Whether a first line that was guessed to be a record holds every column that the caller names."""
+    wanted = {name for name in naming if name is not None} - set(ingested.names)
+    choices = ingested.source.choices
+    if not wanted or choices.header or "header" not in choices.guessed or not target.is_file():
+        return False
+    import pyarrow.parquet as pq
+
+    first = next(pq.ParquetFile(target).iter_batches(batch_size=1), None)
+    return first is not None and wanted <= {str(column[0]).strip() for column in first.columns}
 
 
 def settled_source(found: Opened) -> Opened:

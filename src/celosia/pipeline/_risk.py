@@ -41,7 +41,8 @@ def scenario_risk(
     `threshold`, `levels` and `categories`.
     """
     request = ScenarioRequest(scenarios, all_combinations, threshold, quasi, identifiers)
-    with opened(source, described=not request.names_its_variables or identifiers, **reading) as found:
+    described = not request.names_its_variables or identifiers
+    with opened(source, described=described, naming=(*quasi, person), **reading) as found:
         return scenario_risk_table(found, request, person, table)
 
 

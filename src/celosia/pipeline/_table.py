@@ -69,6 +69,11 @@ class TableRequest:
         return (self.rows,) if self.columns is None else (self.rows, self.columns)
 
     @property
+    def named(self) -> tuple[str | None, ...]:
+        """Every variable that the request names."""
+        return (*self.names, self.person)
+
+    @property
     def with_margins(self) -> bool:
         """Whether totals are shown: a percentage tells its base, so it brings them."""
         return self.margins or self.percent is not None
@@ -91,8 +96,9 @@ def cross_table(source: Any, rows: str, columns: str | None = None, **choices: A
     `choices` are those of `TableRequest` (k, margins, person, action, …) and how the source is to be read.
     """
     own = {name: choices.pop(name) for name in TableRequest.__dataclass_fields__ if name in choices}
-    with opened(source, described=False, **choices) as found:
-        return cross_table_of(found, TableRequest(rows, columns, **own))
+    asked = TableRequest(rows, columns, **own)
+    with opened(source, described=False, naming=asked.named, **choices) as found:
+        return cross_table_of(found, asked)
 
 
 def cross_table_of(found: Opened, asked: TableRequest, report: Progress = None) -> TableReport:

@@ -22,7 +22,7 @@ def measure(
     **reading: Any,
 ) -> MeasureReport:
     """Every criterion's measure over the quasi-identifiers of a file, database, project or frame."""
-    with opened(source, described=False, **reading) as found:
+    with opened(source, described=False, naming=(*quasi, *sensitive, person), **reading) as found:
         return measure_table(found, quasi, sensitive, person, missing)
 
 
