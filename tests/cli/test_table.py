@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from celosia.cli import main
+from celosia.errors import ValueOutOfRange
 from celosia.pipeline import cross_table, init
 
 Cells = dict[tuple[str | None, str | None], tuple[int | float | None, str, str | None]]
@@ -297,6 +298,7 @@ def test_nothing_to_hide_is_said(letters, capsys):
         (["--rows", "nada"], "nada"),
         (["--rows", "letter", "--columns", "letter"], "letter"),
         (["--rows", "letter", "--person", "nadie"], "nadie"),
+        (["--rows", "id", "--columns", "letter", "--person", "id"], "«id» aparece dos veces"),
         (["--rows", "letter", "--k", "1"], "--k"),
         (["--rows", "letter", "--k", "5", "--round", "3"], "«round» no puede ser 3"),
         (["--rows", "letter", "--others", "id"], "«others» no puede ser id"),
@@ -339,3 +341,13 @@ def test_a_record_stays_a_record_where_only_some_names_are_in_it(tmp_path, capsy
     assert main(["table", str(path), "--rows", "Inés", "--columns", "zona"]) == 2
     assert "norte" not in capsys.readouterr().err
     assert main(["table", str(path), "--rows", "norte", "--no-header"]) == 2
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [{"k": "5"}, {"k": None}, {"k": 5.5}, {"k": True}, {"width": 0}, {"width": "1"}, {"base": "5"}, {"action": "hide"},
+     {"zeros": "no"}, {"percent": "total"}],
+)  # fmt: skip
+def test_the_function_refuses_what_the_command_would(letters, choice):
+    with pytest.raises(ValueOutOfRange):
+        cross_table(letters, "letter", margins=True, **choice)

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from celosia import messages
 from celosia.data.files import PRIVATE_FILE, private_folder, reading_from, replacing
-from celosia.errors import TableUnprotectable, TooManyCells, ValueOutOfRange
+from celosia.errors import RepeatedVariable, TableUnprotectable, TooManyCells, ValueOutOfRange
 from celosia.model.tables import CellStatus, Reason, TableCell, TableReport
 from celosia.model.values import MISSING, is_masked
 from celosia.pipeline._open import Opened, opened
@@ -45,6 +46,11 @@ _VEILED = {  # a reason that tells the value: an empty cell must look like a sma
     Reason.FULL: (CellStatus.SECONDARY, Reason.COMPLEMENT),
 }
 _KEY_BYTES = 32
+_WORDS: dict[str, tuple[str | None, ...]] = {
+    "action": ("suppress", "merge", "both"),
+    "zeros": ("show", "hide"),
+    "percent": (None, "rows", "columns", "all"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,8 @@ def cross_table_of(found: Opened, asked: TableRequest, report: Progress = None) 
     key = asked.person or found.person
     if key is not None:
         found.table.schema.position(key)
+    if key in asked.names:  # the table would list the persons themselves
+        raise RepeatedVariable(variable=key)
     _refuse_impossible(asked)
     tuples = _labelled(found.table.tuples(asked.names, key))
     tuples, merge = _merged(tuples, asked)
@@ -125,12 +133,22 @@ def cross_table_of(found: Opened, asked: TableRequest, report: Progress = None) 
 
 
 def _refuse_impossible(asked: TableRequest) -> None:
-    if asked.k < 2:
-        raise ValueOutOfRange(parameter="k", given=asked.k, allowed="≥ 2")
-    if asked.base is not None and asked.base < asked.k:
-        raise ValueOutOfRange(parameter="round", given=asked.base, allowed=f"≥ k = {asked.k}")
+    _refuse_less("k", asked.k, 2, "≥ 2")
+    _refuse_less("width", asked.width, 1, "≥ 1")
+    if asked.base is not None:
+        _refuse_less("round", asked.base, asked.k, f"≥ k = {asked.k}")
+    for name, allowed in _WORDS.items():
+        if getattr(asked, name) not in allowed:
+            words = ", ".join(filter(None, allowed))
+            raise ValueOutOfRange(parameter=name, given=getattr(asked, name), allowed=words)
     if asked.others is not None and asked.others not in asked.names:
         raise ValueOutOfRange(parameter="others", given=asked.others, allowed=", ".join(asked.names))
+
+
+def _refuse_less(name: str, given: object, least: int, allowed: str) -> None:
+    """A number below the least, or what is no whole number: a width of 0 would protect nothing."""
+    if not isinstance(given, Integral) or isinstance(given, bool) or int(given) < least:
+        raise ValueOutOfRange(parameter=name, given=given, allowed=allowed)
 
 
 def _refuse_huge(tuples: Tuples, asked: TableRequest) -> None:
