@@ -252,7 +252,8 @@ def _refuse_narrow(table: CellTable, asked: TableRequest) -> None:
     """Between 1 and k - 1, or 0 and k - 1, there must be as many values as are to stay possible."""
     least = asked.width + (2 if asked.zeros == "show" else 1)
     if asked.k < least and ((table.persons > 0) & (table.persons < asked.k)).any():
-        raise ValueOutOfRange(parameter="k", given=asked.k, allowed=f"≥ {least} (width = {asked.width})")
+        other = f"; --zeros hide: ≥ {least - 1}" if asked.zeros == "show" else ""
+        raise ValueOutOfRange(parameter="k", given=asked.k, allowed=f"≥ {least} (width = {asked.width}{other})")
 
 
 def _protected(table: CellTable, asked: TableRequest, merge: Merge | None, report: Progress) -> _Shown:
