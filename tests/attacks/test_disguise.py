@@ -65,6 +65,45 @@ def test_a_hashed_telephone_is_undone() -> None:
     assert finding.detail["space"] == "phone_cl_pe"
 
 
+def _telephones(prefix: str, *cuts: int) -> list[str]:
+    texts = [str(number) for number in numbers(900_000_000, 1_000_000_000, 2_000)]
+    parts = list(zip((0, *cuts), (*cuts, 9), strict=True))
+    return [prefix + " ".join(text[first:last] for first, last in parts) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("space", "texts"),
+    [
+        ("phone_cl_pe", _telephones("+56 ", 1, 5)),
+        ("phone_cl_pe", _telephones("", 1, 5)),
+        ("phone_co", [f"57{number}" for number in numbers(3_100_000_000, 3_160_000_000, 2_000)]),
+        ("phone_co", [f"+57 {number}" for number in numbers(3_100_000_000, 3_160_000_000, 2_000)]),
+    ],
+    ids=["+56 9 1234 5678", "9 1234 5678", "573101234567", "+57 3101234567"],
+)
+def test_a_hashed_telephone_is_undone_as_people_write_it(space: str, texts: list[str]) -> None:
+    finding = found(hashed(texts, "md5"))
+    assert finding is not None
+    assert finding.detail["space"] == space
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda text: hashlib.sha256(text.encode()).hexdigest()[:32],
+        lambda text: hashlib.sha512(text.encode()).hexdigest()[:40],
+        lambda text: hashlib.sha1(text.encode()).hexdigest()[:10],
+        lambda text: hashlib.sha256(text.encode()).hexdigest()[-16:],
+    ],
+    ids=["as long as an md5", "as long as a sha1", "ten digits", "the last sixteen"],
+)
+def test_a_part_of_a_digest_is_undone_too(cut: Callable[[str], str]) -> None:
+    """What people usually do is tried first; the guesses here leave that soon."""
+    finding = found([cut(text) for text in runs(4_000)], guesses=4_000_000)
+    assert finding is not None
+    assert finding.detail["space"] == "run"
+
+
 def test_masked_and_missing_cells_among_digests_do_not_hide_them() -> None:
     assert found([*hashed(runs()), "*", ""]) is not None
 

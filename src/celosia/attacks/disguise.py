@@ -40,6 +40,7 @@ _MOSTLY = 0.9  # share of them that must agree
 _SHORTEST = 8  # hexadecimal digits below which anything is hit by chance
 
 _DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "sha3_512")
+_CUT = ("md5", "sha1", "sha256", "sha512")  # those that people publish a part of
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _BASE64 = re.compile(r"[0-9A-Za-z+/_-]+={0,2}")
 _BASE32 = re.compile(r"[A-Z2-7]+=*")
@@ -63,6 +64,7 @@ class _Digest:
 
     algorithm: str
     make: Callable[[bytes], str]
+    usual: bool = True  # tried first; the others only when none of these answered
 
 
 def check_digits(numbers: Ordinals) -> list[str]:
@@ -85,6 +87,12 @@ def _run(pattern: str) -> Writer:
     return lambda numbers: [pattern % pair for pair in zip(numbers.tolist(), check_digits(numbers), strict=True)]
 
 
+def _grouped(pattern: str, *cuts: int) -> Writer:
+    """Numbers through a format, their nine digits cut in groups: +56 9 1234 5678."""
+    parts = [slice(first, last) for first, last in zip((0, *cuts), (*cuts, None), strict=True)]
+    return lambda numbers: [pattern + " ".join([str(n)[part] for part in parts]) for n in numbers.tolist()]
+
+
 def _dotted(numbers: Ordinals) -> list[str]:
     return [f"{number:,}".replace(",", ".") for number in numbers.tolist()]
 
@@ -101,10 +109,10 @@ def _birth(pattern: str) -> Writer:
 _MOBILE_CO = (300, 301, 302, 303, 304, 305, 310, 311, 312, 313, 314, 315, 316, 317, 318, 319, 320, 321, 322, 323, 350)
 
 
-def _colombian(prefix: str) -> Writer:
+def _colombian(prefix: str, space: str = "") -> Writer:
     """Mobile numbers of Colombia by block of ten million."""
     block = 10_000_000
-    return lambda numbers: [f"{prefix}{_MOBILE_CO[n // block]}{n % block:07d}" for n in numbers.tolist()]
+    return lambda numbers: [f"{prefix}{_MOBILE_CO[n // block]}{space}{n % block:07d}" for n in numbers.tolist()]
 
 
 SPACES = (
@@ -117,8 +125,10 @@ SPACES = (
     Space("cedula_co", 1_000_000, 99_000_000, (_written("%d"), _dotted)),
     Space("nuip_co", 1_000_000_000, 250_000_000, (_written("%d"), _dotted)),
     Space("phone_cl_pe", 900_000_000, 100_000_000, (_written("%d"), _written("+56%d"), _written("56%d"),
-                                                    _written("+51%d"), _written("51%d"))),
-    Space("phone_co", 0, 10_000_000 * len(_MOBILE_CO), (_colombian(""), _colombian("+57"))),
+                                                    _written("+51%d"), _written("51%d"),
+                                                    _grouped("+56 ", 1, 5), _grouped("", 1, 5))),
+    Space("phone_co", 0, 10_000_000 * len(_MOBILE_CO), (_colombian(""), _colombian("+57"), _colombian("57"),
+                                                        _colombian("+57 "), _colombian("+57 ", " "))),
     Space("phone_py", 961_000_000, 39_000_000, (_written("0%d"), _written("+595%d"))),
 )  # fmt: skip
 
@@ -146,9 +156,12 @@ def disguised_identifier(
         return None
     length = _usual_length(_sample(values))
     known = {_canonical(value) for value in values if len(value) == length}
-    return _hash_of_column(name, known, rows, digests, others) or _hash_of_space(
-        name, known, rows, digests, seed, guesses
-    )
+    finding = _hash_of_column(name, known, rows, digests, others)
+    for usual, budget in ((True, guesses), (False, guesses // 2)):
+        chosen = [digest for digest in digests if digest.usual is usual]
+        if finding is None and chosen:
+            finding = _hash_of_space(name, known, rows, chosen, seed, budget)
+    return finding
 
 
 def looks_hashed(values: Sequence[str]) -> bool:
@@ -241,22 +254,23 @@ def _has_letters(values: Sequence[str]) -> bool:
 
 
 def _hex_digests(length: int) -> tuple[_Digest, ...]:
-    """Whole digests of the length, or else the beginnings of longer ones."""
-    found = []
-    for algorithm in _DIGESTS:
-        full = hashlib.new(algorithm).digest_size * 2
-        if full == length:
-            found.append(_Digest(algorithm, _hexdigest(algorithm, slice(None))))
-        elif full > length and algorithm in ("md5", "sha1", "sha256", "sha512"):
-            found.append(_Digest(algorithm, _hexdigest(algorithm, slice(length))))
+    """Whole digests of the length and parts of longer ones; what is seldom done comes last."""
+    whole = [_Digest(name, _hexdigest(name, slice(None)), _is_usual(name))
+             for name in _DIGESTS if _size(name) * 2 == length]  # fmt: skip
     if length == 8:
-        found.append(_Digest("crc32", lambda text: f"{zlib.crc32(text):08x}"))
-    whole = [digest for digest in found if _size(digest.algorithm) * 2 == length]
-    return tuple(whole or found)
+        whole.append(_Digest("crc32", lambda text: f"{zlib.crc32(text):08x}"))
+    longer = [name for name in _CUT if _size(name) * 2 > length]
+    begins = [_Digest(name, _hexdigest(name, slice(length)), not whole or length == 8) for name in longer]
+    ends = [_Digest(name, _hexdigest(name, slice(-length, None)), usual=False) for name in longer]
+    return (*whole, *begins, *ends)
+
+
+def _is_usual(algorithm: str) -> bool:
+    return not algorithm.startswith("sha3")
 
 
 def _size(algorithm: str) -> int:
-    return 4 if algorithm == "crc32" else hashlib.new(algorithm).digest_size
+    return hashlib.new(algorithm).digest_size
 
 
 def _hexdigest(algorithm: str, part: slice) -> Callable[[bytes], str]:
@@ -268,14 +282,14 @@ def _base64_digests(length: int) -> Iterator[_Digest]:
     for algorithm in _DIGESTS:
         size = hashlib.new(algorithm).digest_size
         if length in (4 * -(-size // 3), -(-size * 4 // 3)):
-            yield _Digest(algorithm, _base64digest(algorithm))
+            yield _Digest(algorithm, _base64digest(algorithm), _is_usual(algorithm))
 
 
 def _base32_digests(length: int) -> Iterator[_Digest]:
     for algorithm in _DIGESTS:
         size = hashlib.new(algorithm).digest_size
         if length in (8 * -(-size // 5), -(-size * 8 // 5)):
-            yield _Digest(algorithm, _base32digest(algorithm))
+            yield _Digest(algorithm, _base32digest(algorithm), _is_usual(algorithm))
 
 
 def _base32digest(algorithm: str) -> Callable[[bytes], str]:
@@ -318,7 +332,7 @@ def _hash_of_space(
     hits: Counter[tuple[str, int, int]] = Counter()
     needed = _needed(guesses * len(known) / 2.0 ** (4 * min(len(value) for value in known)))
     spent = 0
-    for space, ordinals in _turns(seed, len(known), _PATIENCE + 3 * needed):
+    for space, ordinals in _turns(seed, len(known), _PATIENCE + 3 * needed, needed):
         for way in _hits(space, ordinals, digests, known):
             hits[way] += 1
             if hits[way] >= needed:
@@ -348,12 +362,15 @@ def _hits(
             yield from ((space.name, writer, digest) for text in texts if made.make(text) in known)
 
 
-def _turns(seed: int, digests: int, patience: float = math.inf) -> Iterator[tuple[Space, Ordinals]]:
+def _turns(
+    seed: int, digests: int, patience: float = math.inf, needed: int = 1
+) -> Iterator[tuple[Space, Ordinals]]:  # fmt: skip
     """Chunks of numbers, always of the space where the next guess is likeliest to hit.
 
     After t guesses in a space of S the chance of the next one is n/S · exp(-n·t/S): small spaces are ended early,
-    and one that has answered nothing for long waits for the others. A space is left for good when it would have
-    answered so many times by then (`patience`): a thousand digests are settled in a thousandth of their space.
+    and one that has answered nothing for long waits for the others; where an answer takes several hits (`needed`), it
+    waits so many times later. A space is left for good when it would have answered so many times by then (`patience`):
+    a thousand digests are settled in a thousandth of their space.
     """
     generator = np.random.Generator(np.random.Philox(seed))
     strides = [(_coprime(generator, space.size), int(generator.integers(space.size))) for space in SPACES]
@@ -366,14 +383,14 @@ def _turns(seed: int, digests: int, patience: float = math.inf) -> Iterator[tupl
         ]
         if not open_spaces:
             return
-        turn = max(open_spaces, key=lambda index: _chance(digests / SPACES[index].size, tried[index]))
+        turn = max(open_spaces, key=lambda index: _chance(digests / SPACES[index].size, tried[index] / needed))
         space, (stride, offset) = SPACES[turn], strides[turn]
         positions = np.arange(tried[turn], min(tried[turn] + _CHUNK, space.size), dtype=np.int64)
         tried[turn] += len(positions)
         yield space, space.first + (positions * stride + offset) % space.size
 
 
-def _chance(per_guess: float, tried: int) -> float:
+def _chance(per_guess: float, tried: float) -> float:
     """Logarithm of the chance that the next guess hits."""
     return math.log(per_guess) - per_guess * tried
 
