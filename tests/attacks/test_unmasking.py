@@ -169,6 +169,13 @@ def test_traces_of_the_source_are_found() -> None:
     ]
 
 
+def test_zeros_in_front_are_no_trace_where_all_codes_have_one_length() -> None:
+    codes = ["05302" if place % 30 == 0 else "13101" for place in range(ROWS)]
+    assert traces(view(comuna=codes)) == ()
+    damaged = ["5302" if place == 7 else code for place, code in enumerate(codes)]
+    assert [found.kind for found in traces(view(comuna=damaged))] == ["format_trace"]
+
+
 def test_ordinary_columns_leave_no_trace() -> None:
     assert traces(view(comuna=drawn(COMUNAS), sexo=masked(drawn(["F", "M"])), edad=drawn(["30 a 39", "40 a 49"]))) == ()
 

@@ -93,7 +93,8 @@ def _formats(view: View, place: int, name: str) -> Iterator[Finding]:
     """Cells whose way of writing is rare in a column that has one usual way."""
     labels = view.labels[place]
     counts = np.bincount(view.codes[:, place], minlength=len(labels))
-    ways = [_way(label) for label in labels]
+    padded = len({len(label.strip()) for label in labels if label.strip().isdecimal()}) == 1
+    ways = [_way(label, padded) for label in labels]
     total: Counter[str] = Counter()
     for way, count in zip(ways, counts.tolist(), strict=True):
         total[way] += count
@@ -108,15 +109,18 @@ def _formats(view: View, place: int, name: str) -> Iterator[Finding]:
                       severity="low", remedy=name, detail={"formats": len(rare) + 1})  # fmt: skip
 
 
-def _way(label: str) -> str:
-    """How a cell is written, as its kind and the marks of the hand; empty where it says nothing."""
+def _way(label: str, padded: bool = False) -> str:
+    """How a cell is written, as its kind and the marks of the hand; empty where it says nothing.
+
+    Where whole numbers are `padded` to one length, a zero in front is no mark: 05302 beside 13101.
+    """
     text = label.strip()
     if not text or "*" in text:
         return ""
     blanks = "b" if text != label else ""
     number = re.fullmatch(r"[+-]?(\d+)(?:[.,](\d+))?", text)
     if number is not None:
-        zeros = "z" if len(number[1]) > 1 and number[1][0] == "0" else ""
+        zeros = "z" if len(number[1]) > 1 and number[1][0] == "0" and not padded else ""
         return f"n{len(number[2] or '')}{zeros}{blanks}"
     letters = "u" if text.isupper() else "l" if text.islower() else "m"
     return f"t{letters}{blanks}"
