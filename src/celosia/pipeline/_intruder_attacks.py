@@ -19,6 +19,7 @@ from celosia.attacks.inference import inference
 from celosia.attacks.linkability import Pseudonyms, rows_together, two_views
 from celosia.attacks.linkage import linkage, probable_linkage
 from celosia.attacks.over_time import over_time
+from celosia.attacks.row_order import ordered_rows
 from celosia.attacks.singling_out import singling_out
 from celosia.attacks.skew import skewed_classes
 from celosia.attacks.traces import traces
@@ -210,6 +211,7 @@ def _undone(attacked: Attacked) -> Found:
             *recoding_betrayed(view, _universes(attacked), _FEW),
             *derived_shown(view, [name for name in attacked.sensitive if name in view.names]),
             *traces(view),
+            *ordered_rows(view, attacked.truth),
         ),
     )
 
