@@ -157,6 +157,17 @@ def test_a_list_without_a_shared_column_is_explained(capsys: pytest.CaptureFixtu
     assert "outside.csv" in said
 
 
+def test_a_hash_repeated_on_the_records_of_a_person_reaches_people_and_not_rows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made = people(400)
+    clave = ["*" if place % 8 == 0 else cell for place, cell in enumerate(hashed(made["RUN"] * 2))]
+    columns = {**{name: made[name] * 2 for name in (*QUASI, "CAUSA")}, "QUIEN": made["RUN"] * 2, "CLAVE": clave}
+    report = report_of(capsys, 1, write(tmp_path / "r.csv", columns), *ROLES, "--person", "QUIEN")
+    [found] = [one for one in report["findings"] if one["kind"] == "hash_of_column"]
+    assert (found["cells"], found["persons"]) == (700, 350)
+
+
 def test_a_column_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = write(tmp_path / "r.csv", coarse())
     assert "EDAT" in refused(capsys, file, *ROLES, "--external", file, "--on", "EDAT=EDAD")

@@ -262,7 +262,8 @@ def _disguised(attacked: Attacked, seed: int, seen: Disguises) -> Iterator[Findi
             seen[column] = disguised_identifier(name, view.labels[place], rows, seed, others=others)
         found = seen[column]
         if found is not None:
-            yield found
+            shown = view.telling[place]
+            yield replace(found, cells=int(shown.sum()), persons=view.people(shown))
 
 
 # --- outside files --------------------------------------------------------------------------------
