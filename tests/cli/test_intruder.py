@@ -157,6 +157,20 @@ def test_a_list_without_a_shared_column_is_explained(capsys: pytest.CaptureFixtu
     assert "outside.csv" in said
 
 
+def test_an_original_without_a_shared_column_is_explained(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:  # fmt: skip
+    file = write(tmp_path / "r.csv", coarse())
+    other = write(tmp_path / "other.csv", {"NOMBRE": ["a", "b"], "OFICIO": ["1", "2"]})
+    assert "other.csv" in refused(capsys, file, *ROLES, "--original", other)
+
+
+def test_pairs_without_a_list_or_named_twice_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = write(tmp_path / "r.csv", coarse())
+    assert "--external" in refused(capsys, file, *ROLES, "--on", "SEXO=GENERO")
+    assert "SEXO" in refused(capsys, file, *ROLES, "--external", file, "--on", "SEXO=SEXO,SEXO=EDAD")
+
+
 def test_a_hash_repeated_on_the_records_of_a_person_reaches_people_and_not_rows(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

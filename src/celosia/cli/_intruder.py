@@ -12,7 +12,7 @@ from celosia import messages
 from celosia.cli._reading import reading_choices, reading_options
 from celosia.cli._shell import argument, json_option, names_option, option, verb
 from celosia.cli._show import announce_first_time, print_json, print_table, say, watching
-from celosia.errors import ValueOutOfRange
+from celosia.errors import RepeatedVariable, ValueOutOfRange
 from celosia.model.attacks import AttackReport, Estimate
 
 
@@ -86,6 +86,8 @@ def _pairs(on: Sequence[str]) -> dict[str, str]:
         mine, equals, theirs = (part.strip() for part in words.partition("="))
         if not mine or (equals and not theirs):
             raise ValueOutOfRange(parameter="--on", given=words, allowed=messages.text("cli.metavar.pairs"))
+        if mine in pairs:
+            raise RepeatedVariable(variable=mine)
         pairs[mine] = theirs or mine
     return pairs
 

@@ -104,6 +104,7 @@ from celosia.errors._intruder import (
     NothingShared,
     NothingTried,
     NotIndependent,
+    PairsWithoutList,
 )
 from celosia.errors._mel import AnnotatedDictionaryFaulty, DeliveryDamaged, NotApproved, NothingToDeliver
 from celosia.errors._people import (
@@ -341,7 +342,8 @@ __all__ = [
     "NotOnThisEngine", "NotOneSelect", "NotStats", "NotYourRole", "NothingChosen", "NothingLeft", "NothingShared",
     "NothingToApprove", "NothingToDeliver", "NothingToPublish", "NothingTried", "NullCharacter", "NumberExpected",
     "NumbersTooLarge", "OpaqueColumns", "OrderIncomplete", "OutsideBounds", "OutsideIntervals", "OutsideProjects",
-    "OverrideElsewhere", "OverrideNotPossible", "OverrideUnexplained", "OverrideUnknown", "PartitionNotPossible",
+    "OverrideElsewhere", "OverrideNotPossible", "OverrideUnexplained", "OverrideUnknown",
+    "PairsWithoutList", "PartitionNotPossible",
     "PartitionedSearch", "PartlyMissing", "PartsDisagree", "PassphraseNeeded", "PassphraseShort", "PassphrasesDiffer",
     "PasswordInAddress", "PasswordInFile", "PasswordShort", "PatternsTooSmall", "PeopleMissing", "PeriodUnclear",
     "PersonKeyMissing", "PersonRepeats", "PersonalColumnAbsent", "PersonalColumnMissing", "PersonalQueryFails",

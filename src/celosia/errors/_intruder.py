@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from celosia.errors._protocols import ClaimsUnclear
-from celosia.errors._tree import BadInput, Refusal
+from celosia.errors._tree import BadInput, Refusal, WrongUse
 
 
 class NothingShared(BadInput):
     """A file that the intruder brings has none of the columns that are published."""
 
     fields = ("file", "names")
+
+
+class PairsWithoutList(WrongUse):
+    """Columns are paired with those of an outside list, and there is no list."""
+
+    fields = ()
 
 
 class ClaimsUnjudged(ClaimsUnclear):

@@ -17,7 +17,7 @@ import numpy as np
 
 from celosia.attacks import View
 from celosia.data.files import PRIVATE_FILE, private_folder, replacing
-from celosia.errors import ClaimsUnjudged, NothingShared, UnknownVariable, ValueOutOfRange
+from celosia.errors import ClaimsUnjudged, NothingShared, PairsWithoutList, UnknownVariable, ValueOutOfRange
 from celosia.model.attacks import UNJUDGED, AttackReport, HumanPart
 from celosia.pipeline import _journal
 from celosia.pipeline._call import moment, refuse_unknown_choices
@@ -55,6 +55,8 @@ def intrude(
     releases of the same data; `control` holds records kept apart before the release was made; `original` is the raw
     file behind a published one; `attempts` is how many people each attack is tried on at most.
     """
+    if on and external is None:
+        raise PairsWithoutList()
     attacked, folder = attacked_of(
         target, original, quasi=quasi, sensitive=sensitive, person=person, household=household, report=report,
         reading=reading,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.attacks import AnyHierarchy, Scene, View, compatible
-from celosia.errors import SensitiveIsQuasi
+from celosia.errors import NothingShared, SensitiveIsQuasi
 from celosia.model.variables import Role, Scale, Variable
 from celosia.pipeline._intruder_arrays import itself, picked, scene_of, view_of, with_persons
 from celosia.pipeline._open import Opened, opened
@@ -134,8 +134,10 @@ def _judged_by(made: Attacked, original: Any, report: Progress) -> Attacked:
         if made.person is not None and made.person not in made.view.names:
             found.table.schema.position(made.person)
         names = tuple(name for name in found.table.names if name in made.view.names or name == made.person)
+        shared = tuple(name for name in made.view.names if name in names)
+        if not shared:
+            raise NothingShared(file=found.source.name, names=", ".join(made.quasi or made.view.names))
         full = view_of(found.table, names)
-    shared = tuple(name for name in made.view.names if name in names)
     if not set(made.quasi) & set(shared):
         return replace(made, notes=(*made.notes, "original_unrelated", "judged_by_itself"))
     truth = picked(full, shared)
