@@ -171,6 +171,25 @@ def test_pairs_without_a_list_or_named_twice_are_refused(capsys: pytest.CaptureF
     assert "SEXO" in refused(capsys, file, *ROLES, "--external", file, "--on", "SEXO=SEXO,SEXO=EDAD")
 
 
+def test_a_list_that_repeats_its_rows_finds_as_many_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Rows alike in every column are one person where a name or a key tells people apart."""
+    raw = people(300, ages=300)
+    file = write(tmp_path / "r.csv", without(raw, "RUN", "REGION"))
+    once = {"QUIEN": raw["RUN"][:100], **{name: raw[name][:100] for name in QUASI}}
+    lists = [
+        write(tmp_path / f"{times}.csv", {name: cells * times for name, cells in once.items()}) for times in (1, 3)
+    ]
+    single, repeated = (
+        by_name(report_of(capsys, 1, file, *ROLES, "--external", outside))["external_exact"] for outside in lists
+    )
+    assert single["detail"]["one_to_one"] > 80
+    assert repeated == single
+    keyed = write(tmp_path / "k.csv", without(raw, "REGION"))
+    twice = write(tmp_path / "t.csv", {"RUN": once["QUIEN"] * 2, **{name: once[name] * 2 for name in QUASI}})
+    found = by_name(report_of(capsys, 1, keyed, *ROLES, "--person", "RUN", "--external", twice))["external_exact"]
+    assert (found["attempts"], found["detail"]["right"]) == (100, single["detail"]["one_to_one"])
+
+
 def test_a_hash_repeated_on_the_records_of_a_person_reaches_people_and_not_rows(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -21,7 +21,15 @@ from celosia.errors import ClaimsUnjudged, NothingShared, PairsWithoutList, Unkn
 from celosia.model.attacks import UNJUDGED, AttackReport, HumanPart
 from celosia.pipeline import _journal
 from celosia.pipeline._call import moment, refuse_unknown_choices
-from celosia.pipeline._intruder_arrays import picked, renamed, view_of, with_persons
+from celosia.pipeline._intruder_arrays import (
+    persons_by_key,
+    persons_by_row,
+    picked,
+    renamed,
+    told_once,
+    view_of,
+    with_persons,
+)
 from celosia.pipeline._intruder_attacks import ATTEMPTS, Disguises, External, Found, Means, attack
 from celosia.pipeline._intruder_claims import human_part
 from celosia.pipeline._intruder_project import candidate_of, project_target
@@ -178,7 +186,8 @@ def _after_all(attacked: Attacked) -> int:
 
 
 def _external(attacked: Attacked, external: Any, on: Mapping[str, str] | Sequence[str] | None) -> External:
-    """The outside list under published names; its person key, where it has one, only judges the claims."""
+    """The outside list under published names; its person key, where it has one, only judges the claims and says which
+    rows are one person's."""
     with opened(external, described=False) as found:
         table = found.table
         pairs = _pairs(attacked, table.names, on)
@@ -192,8 +201,9 @@ def _external(attacked: Attacked, external: Any, on: Mapping[str, str] | Sequenc
         if attacked.person in pairs and attacked.keys:
             key = pairs[str(attacked.person)]
         read = view_of(table, [*links.values(), *([key] if key else [])])
+        people = persons_by_key(read, key) if key else persons_by_row(view_of(table, table.names), read.names)
     names = (*links, *([_KEY] if key else []))
-    return External(renamed(read, names), tuple(links), _KEY if key else None)
+    return External(told_once(with_persons(renamed(read, names), people)), tuple(links), _KEY if key else None)
 
 
 _KEY = "\x00person"

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from celosia.attacks import AnyHierarchy, Column, Records, Scene, View, compatible, same_values
 from celosia.data.table import Table
+from celosia.model.values import MISSING
+from celosia.tuples import group_codes
 
 Codes = NDArray[np.int64]
 NOBODY = -1
@@ -59,6 +61,34 @@ def renamed(view: View, names: Sequence[str]) -> View:
 def with_persons(view: View, persons: Codes | None) -> View:
     """The view with whose row each one is."""
     return replace(view, persons=persons)
+
+
+def persons_by_key(view: View, key: str) -> Codes:
+    """Whose row each one is, by a column that says so; a row that does not say is a person of its own."""
+    place = view.place(key)
+    unsaid = np.array([label == MISSING for label in view.labels[place]], np.bool_)
+    return np.where(unsaid[view.codes[:, place]], len(unsaid) + np.arange(view.rows), view.codes[:, place])
+
+
+def persons_by_row(view: View, known: Sequence[str]) -> Codes | None:
+    """Rows that a list repeats are one person, where the columns besides the known ones tell people apart (a name)."""
+    sizes = [len(labels) for labels in view.labels]
+    others = [place for place, name in enumerate(view.names) if name not in known]
+    if not others:
+        return None
+    told, person = group_codes(view.codes[:, others], [sizes[place] for place in others])
+    whole, _ = group_codes(view.codes, sizes)
+    return person if len(told) == len(whole) else None
+
+
+def told_once(view: View) -> View:
+    """The view without rows that say the same of the same person again."""
+    if view.persons is None:
+        return view
+    sizes = [*(len(labels) for labels in view.labels), int(view.persons.max(initial=-1)) + 1]
+    first, _ = group_codes(np.column_stack([view.codes, view.persons]), sizes)
+    kept = np.sort(first)
+    return replace(view, codes=view.codes[kept], persons=view.persons[kept])
 
 
 def recoded(view: View, name: str, labels: Sequence[str]) -> Codes:
