@@ -95,6 +95,29 @@ def test_a_class_of_one_mind_is_inferred(capsys: pytest.CaptureFixture[str], tmp
 
 
 @pytest.mark.requirement("M34")
+def test_a_class_whose_cause_is_masked_tells_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A mask that all share is no value that all share: masking is what stops the attack."""
+    made = coarse()
+    lone = [code == "08***" and sex == "Mujer" for code, sex in zip(made["COMUNA"], made["SEXO"], strict=True)]
+    shared, hidden = (
+        {**made, "CAUSA": [value if one else cause for one, cause in zip(lone, made["CAUSA"], strict=True)]}
+        for value in ("B20", "*")
+    )
+    planted = by_name(report_of(capsys, 1, write(tmp_path / "s.csv", shared), *ROLES))["homogeneous_class"]
+    assert planted["detail"]["persons_in_homogeneous_classes"] == sum(lone)
+    report = report_of(capsys, 0, write(tmp_path / "h.csv", hidden), *ROLES)
+    assert by_name(report)["homogeneous_class"]["reason"] == "no_homogeneous_class"
+
+
+def test_a_record_alone_by_its_masks_isolates_nobody(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    made = coarse()
+    for row, names in enumerate((("SEXO",), ("EDAD",), ("COMUNA",), ("SEXO", "EDAD"), ("EDAD", "COMUNA"), QUASI)):
+        for name in names:
+            made[name][row] = "*"
+    report = report_of(capsys, 0, write(tmp_path / "r.csv", made), *ROLES)
+    assert by_name(report)["isolating_combination"]["successes"] == 0
+
+
 def test_a_sister_release_shows_what_this_one_masks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Everybody is unique on a birth date that both files show; one of them masks the cause."""
     made = without(with_birth(people(300)), "RUN", "REGION", "EDAD")

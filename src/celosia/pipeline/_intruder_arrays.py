@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from scipy import sparse
 
 from celosia.attacks import AnyHierarchy, Column, Records, Scene, View, compatible, same_values
 from celosia.data.table import Table
-from celosia.model.values import MISSING
+from celosia.model.values import MISSING, is_masked
 from celosia.tuples import group_codes
 
 Codes = NDArray[np.int64]
@@ -154,8 +155,22 @@ def scene_of(
 
 
 def itself(view: View, names: Sequence[str]) -> Scene:
-    """A release that stands for its own original: every label covers itself."""
-    columns = tuple(same_values(name, len(view.labels[view.place(name)])) for name in names)
+    """A release that stands for its own original: every label covers itself, and a mask all that it may hide."""
+    columns = tuple(_own_labels(name, view.labels[view.place(name)]) for name in names)
     records = released_records(view, names)
     records = Records(records.codes, records.owners)  # each record is somebody's: guesses can be made without it
     return Scene(columns, records, records)
+
+
+def _own_labels(name: str, labels: Sequence[str]) -> Column:
+    """The labels of a column over themselves. What is masked was never seen: no label but a mask covers it."""
+    masks = np.array([place for place, label in enumerate(labels) if "*" in label], np.int64)
+    if not len(masks):
+        return same_values(name, len(labels))
+    found = compatible([labels[place] for place in masks], labels).tocoo()
+    mask, value = masks[found.row], found.col.astype(np.int64)
+    open_mask = np.array([is_masked(label) for label in labels], np.bool_)
+    kept = open_mask[mask] | ~np.isin(value, masks)
+    rows, columns = (np.concatenate([np.arange(len(labels)), part[kept]]) for part in (mask, value))
+    covers = sparse.csr_array((np.ones(len(rows), np.int64), (rows, columns)), shape=(len(labels), len(labels)))
+    return Column(name, covers.astype(np.bool_))
