@@ -100,6 +100,41 @@ def test_every_class_of_the_written_file_holds_k_persons_and_two_diagnoses(folde
         assert len(shown) != 1
 
 
+BOUNDED = """
+[hierarchies."EDAD_AÑOS"]
+builder = "intervals"
+width = 10
+end = 120
+top = true
+minimum = 1
+maximum = 1
+
+[hierarchies.PREVISION]
+builder = "suppress"
+minimum = 0
+maximum = 0
+"""
+
+
+@pytest.mark.requirement("M12", "M20", "M24", "M25")
+@pytest.mark.parametrize("mask_sensitive", [True, False])
+@pytest.mark.parametrize("method", ["full-domain", "recipe", "cells"])
+def test_levels_that_a_person_fixed_hold_in_every_method(folder, method, mask_sensitive):
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write(BOUNDED)
+    order = ("COMUNA", "PREVISION", "SEXO", "EDAD_AÑOS")
+    planned = make_plan(folder, now=NOW, k=5, method=method, order=order, mask_sensitive=mask_sensitive)
+    run_plan(folder, now=NOW)
+    rows = candidate(folder)
+    persons = pq.read_table(folder / "private" / "candidate" / "order.parquet").column(0).to_pylist()
+    classes = classes_of(rows)
+    assert min(len({persons[i] for i in members}) for members in classes.values()) >= 5
+    assert all(len({rows[i]["DIAG1"] for i in members} - {"*"}) != 1 for members in classes.values())
+    assert planned.plan.suppressed_rows <= len(rows) - sum(map(len, classes.values()))  # some came fully masked
+    ages = {rows[i]["EDAD_AÑOS"] for members in classes.values() for i in members}
+    assert {age for age in ages if age.isdigit()} <= {"999", "99"}  # only codes of the unknown stay as they are
+
+
 @pytest.mark.requirement("M36")
 def test_rows_come_in_the_order_of_their_published_values_and_no_key_leaves(folder):
     make_plan(folder, now=NOW)

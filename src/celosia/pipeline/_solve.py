@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import HouseholdsExceedLimit, OrderIncomplete, ValueOutOfRange
 from celosia.evaluation import Objective, recoding_loss
+from celosia.hierarchy import CompiledHierarchy
 from celosia.model.values import SUPPRESSED, is_masked
 from celosia.pipeline._coarse import StandIns
 from celosia.pipeline._ground import Ground
@@ -40,7 +41,7 @@ from celosia.solver import (
     sound_recipe,
     suppress_cells,
 )
-from celosia.tuples import Tuples, project
+from celosia.tuples import Tuples, project, roll_up
 
 Mask = NDArray[np.bool_]
 
@@ -244,9 +245,11 @@ def _recipe(ground: Ground, report: Progress) -> Solution:
     offered = max(problem.highest[first] - problem.lowest[first], 1)
     printed = literal_recipe(counter, hierarchies, ground.criteria, steps, offered)
     published = Published(ground.quasi.names, made.vocabularies, made.codes, made.topmost, {})
-    published = replace(published, suppressed=_newly_blank(ground, published))
+    published = _beyond_the_ladder(ground, counter, published, made.failing)
+    published = replace(published, suppressed=published.suppressed | _newly_blank(ground, published))
     levels = steps[made.steps]
-    loss = recoding_loss(ground.quasi, hierarchies, levels, made.topmost, problem.objective)
+    gone = made.topmost & _blank(published)
+    loss = recoding_loss(ground.quasi, hierarchies, levels, gone, problem.objective)
     notes = {
         "rounds": made.rounds,
         "rows_by_step": np.bincount(made.steps, weights=ground.quasi.rows, minlength=len(steps)).astype(int).tolist(),
@@ -261,6 +264,32 @@ def _recipe(ground: Ground, report: Progress) -> Solution:
         ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=len(steps),
         nodes_checked=len(steps), optimal=False, bound=None, notes=notes,
     )  # fmt: skip
+
+
+def _beyond_the_ladder(ground: Ground, counter: ClassCounter, published: Published, failing: Mask) -> Published:
+    """Tuples that fail at the highest level the project allows: only `*` is left for them.
+
+    Where the policy prefers it (M15) and it suffices, they keep their quasi-identifiers and lose the sensitive value.
+    """
+    label, count = class_labels(published.codes, [len(vocabulary) for vocabulary in published.vocabularies])
+    masks = _sensitive_masks(ground, counter, label, count, failing) if ground.policy.mask_sensitive else {}
+    passes = judge_all(ground.criteria, counter.classes(label, count, {name: ~mask for name, mask in masks.items()}))
+    suppressed = failing & ~passes[label]
+    codes, vocabularies = _starred(published.codes, published.vocabularies, suppressed & ~_blank(published))
+    masks = {name: mask & ~suppressed for name, mask in masks.items()}
+    return Published(published.names, vocabularies, codes, suppressed, masks)
+
+
+def _sensitive_masks(
+    ground: Ground, counter: ClassCounter, label: NDArray[np.int64], count: int, failing: Mask
+) -> dict[str, Mask]:
+    """For each sensitive variable, the failing tuples whose class breaks a criterion of it."""
+    classes, masks = counter.classes(label, count), dict[str, Mask]()
+    for criterion in ground.criteria:
+        if criterion.variable:
+            fails = failing & ~judge_all((criterion,), classes)[label]
+            masks[criterion.variable] = masks.get(criterion.variable, np.zeros(len(label), bool)) | fails
+    return masks
 
 
 def _local(ground: Ground, report: Progress) -> Solution | NoSolution:
@@ -287,16 +316,16 @@ def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
     problem = problem_of(ground)
     hierarchies = [ground.hierarchies[name] for name in ground.quasi.names]
     importance = [problem.objective.weight(name) for name in ground.quasi.names]
-    counter = ground.counter()
     reading: Literal["own", "wildcard"] = "wildcard" if ground.policy.reading == "wildcard" else "own"
-    made = suppress_cells(counter, ground.criteria, importance, reading)
+    lowest, place = _at_lowest(ground, hierarchies, problem.lowest)
+    made = suppress_cells(lowest, ground.criteria, importance, reading)
     if made is None:
         return search(replace(problem, limit=0 * problem.limit))  # type: ignore[return-value]
     nobody = np.zeros(len(ground.quasi.rows), bool)
-    published = Published(ground.quasi.names, made.vocabularies, made.codes, nobody, {})
+    published = Published(ground.quasi.names, made.vocabularies, made.codes[place], nobody, {})
     published = replace(published, suppressed=_newly_blank(ground, published))
-    levels = np.zeros(ground.quasi.codes.shape, np.int64)
-    loss = recoding_loss(ground.quasi, hierarchies, levels, made.masked, problem.objective)
+    levels = np.broadcast_to(np.array(problem.lowest, np.int64), ground.quasi.codes.shape)
+    loss = recoding_loss(ground.quasi, hierarchies, levels, made.masked[place], problem.objective)
     notes = {
         "reading": ground.policy.reading,
         "masked_cells": made.cells,
@@ -304,9 +333,23 @@ def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
         "rows_touched": made.rows_touched,
     }
     return _completed(
-        ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=0, nodes_checked=0,
-        optimal=False, bound=None, notes=notes,
+        ground, ground.counter(), published, levels={}, loss=loss, metric=problem.objective.name, nodes=0,
+        nodes_checked=0, optimal=False, bound=None, notes=notes,
     )  # fmt: skip
+
+
+def _at_lowest(
+    ground: Ground, hierarchies: Sequence[CompiledHierarchy], lowest: Sequence[int]
+) -> tuple[ClassCounter, NDArray[np.int64]]:
+    """The tuples at the lowest levels that the project allows, with their counts, and where each tuple went."""
+    maps = [hierarchy.maps[level] for hierarchy, level in zip(hierarchies, lowest, strict=True)]
+    labels = [hierarchy.labels[level] for hierarchy, level in zip(hierarchies, lowest, strict=True)]
+    quasi, place = roll_up(ground.quasi, maps, labels)
+    sensitive = {
+        name: roll_up(table, [*maps, None], [*labels, table.vocabularies[-1]])[0]
+        for name, table in ground.sensitive.items()
+    }
+    return ClassCounter(quasi, sensitive, ground.sensitive_hierarchies), place
 
 
 def _completed(
