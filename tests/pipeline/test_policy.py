@@ -113,6 +113,13 @@ def test_a_setting_that_names_no_variable_is_refused(policy):
         policy_of({"policy": policy}, VARIABLES, ())
 
 
+def test_an_order_written_before_a_role_changed_holds_for_those_that_are_left():
+    written = {"policy": {"method": "recipe", "order": ["DIAG", "EDAD", "SEXO"]}}
+    assert policy_of(written, VARIABLES, ()).order == ("EDAD", "SEXO")
+    with pytest.raises(UnknownVariable):
+        policy_of({}, VARIABLES, (), method="recipe", order=["DIAG", "EDAD", "SEXO"])
+
+
 @pytest.mark.parametrize(
     "asked", [{"limit": "2"}, {"time_limit": -1}, {"metric": "beauty"}, {"colour": 1}, {"mask_sensitive": "false"}]
 )

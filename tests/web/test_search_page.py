@@ -12,7 +12,7 @@ import pytest
 from tests.pipeline.small_project import NOW, make_project
 from tests.web.browser import NARROW, open_page, tab
 
-from celosia.pipeline import compare_methods, explain_report, frontier_report, read_plan, search_plan
+from celosia.pipeline import compare_methods, edit_dictionary, explain_report, frontier_report, read_plan, search_plan
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -105,6 +105,26 @@ def test_the_explanation_and_the_methods_are_shown_and_a_method_is_taken(
         page.get_by_text("Este método decide el nivel").wait_for(timeout=LONG)
         assert heard.complaints == []
     assert policy(project)["method"] == read_plan(project).method == "local"
+
+
+@pytest.mark.requirement("M18")
+def test_the_recipe_takes_the_order_that_is_shown_and_outlives_a_change_of_role(
+    chromium: Browser, served: Served, project: Path
+) -> None:
+    with tab(chromium, served) as (page, heard):
+        open_page(page, served, f"/p/{project.name}/search")
+        page.get_by_text("Método, medida y prioridades").click()
+        page.get_by_label("Método", exact=True).select_option("recipe")
+        page.get_by_role("button", name="Buscar", exact=True).click()
+        page.get_by_text("Este método decide el nivel").wait_for(timeout=LONG)
+        assert policy(project)["order"] == ["SEXO", "ZONA"]
+        edit_dictionary(project, {"ZONA": {"role": "sensitive"}}, now=NOW)
+        open_page(page, served, f"/p/{project.name}/search")
+        assert page.get_by_text("Todavía no se puede buscar").count() == 0
+        page.get_by_role("button", name="Buscar", exact=True).click()
+        page.get_by_text("El plan se hizo con otros datos").wait_for(state="detached", timeout=LONG)
+        assert heard.complaints == []
+    assert read_plan(project).policy["order"] == ["SEXO"]
 
 
 @pytest.mark.requirement("M23")

@@ -40,7 +40,8 @@ def policy_of(
     hierarchies = {name: dict(spec) for name, spec in document.get("hierarchies", {}).items()}
     _refuse_unknown_names(hierarchies, [v.name for v in variables])
     _refuse_unknown_names(given.get("weights", {}), [v.name for v in variables])
-    _refuse_unknown_names(given.get("order", ()), quasi)
+    _refuse_unknown_names(asked.get("order", ()), quasi)
+    _refuse_unknown_names(given.get("order", ()), [v.name for v in variables])
     partition = str(given.get("partition", ""))
     _refuse_unknown_names([partition] if partition else [], quasi)
     minimum, maximum = _bounds(hierarchies, partition)
@@ -50,7 +51,7 @@ def policy_of(
         criteria=_criteria(given.get("criteria"), thresholds, rules, sensitive, [v.name for v in variables]),
         limit=exact_share(given.get("limit", 1)) or Fraction(0),
         method=given.get("method", "full-domain"),
-        order=tuple(given.get("order", ())),
+        order=tuple(name for name in given.get("order", ()) if name in quasi),  # a role may have changed since
         metric=given.get("metric", "loss"),
         mean=given.get("mean", "geometric"),
         weights=given.get("weights", {}),

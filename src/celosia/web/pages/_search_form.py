@@ -67,7 +67,14 @@ class Draft:
         changed = {key: value for key, value in self.chosen.items() if value != _plain(getattr(self.view, key))}
         if self.criteria != [dict(one.data) for one in self.view.criteria]:
             changed["criteria"] = self.criteria
+        if self.value("method") == "recipe" and self.order() != list(self.view.order):
+            changed["order"] = self.order()  # it asks for the whole order: what is shown is what is meant
         return changed
+
+    def order(self) -> list[str]:
+        """The quasi-identifiers in the order in which they give way; those that nobody placed come last."""
+        placed = [name for name in self.value("order") if name in self.view.quasi]
+        return [*placed, *(name for name in self.view.quasi if name not in placed)]
 
     def value(self, key: str) -> Any:
         """A setting as chosen, or as it stands."""
@@ -312,7 +319,7 @@ def _settings(draft: Draft) -> None:
 def _importance(draft: Draft, box: ui.element) -> None:
     """The quasi-identifiers in the order in which they give way, each with its weight."""
     box.clear()
-    order = [*draft.value("order"), *(name for name in draft.view.quasi if name not in draft.value("order"))]
+    order = draft.order()
 
     def move(place: int, by: int) -> None:
         order[place], order[place + by] = order[place + by], order[place]
