@@ -48,6 +48,13 @@ def test_a_token_works_once(served: Served) -> None:
     assert "set-cookie" not in answer.headers
 
 
+def test_the_address_opened_again_by_whoever_is_in_leads_home(served: Served) -> None:
+    with served.client() as client:
+        answer = client.get("/enter", params={"token": served.token})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert "set-cookie" not in answer.headers
+
+
 def test_a_forged_cookie_is_refused(served: Served) -> None:
     for value in ("x" * 43, served.token, served.enter()[:-1], f'"{served.enter()}', ""):
         assert httpx.get(served.base, headers={"cookie": f"{served.cookie_name}={value}"}).status_code == 401

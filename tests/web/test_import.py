@@ -112,6 +112,28 @@ def test_a_wrong_choice_is_said_with_the_line_and_can_be_taken_back(page: Page, 
     page.get_by_role("heading", name="Primeras filas").wait_for()
 
 
+def test_a_file_that_cannot_be_read_at_all_is_named_as_it_was_sent(page: Page, send: Send, tmp_path: Path) -> None:
+    path = tmp_path / "vacío.csv"
+    path.touch()
+    send(path)
+    told = page.locator(".q-notification").inner_text()
+    assert "El archivo «vacío.csv» está vacío" in told
+    assert "hasta 8 MB" in page.locator("#main").inner_text()
+
+
+def test_a_dictionary_that_cannot_be_read_is_named_as_it_was_sent(page: Page, send: Send, tmp_path: Path) -> None:
+    send(people(tmp_path / "con diccionario.csv"))
+    to_the_end(page)
+    wrong = tmp_path / "diccionario.xlsx"
+    wrong.write_text("<html></html>", "utf-8")
+    page.get_by_label("Archivo del diccionario").set_input_files(wrong)
+    page.get_by_text("diccionario.xlsx", exact=False).first.wait_for()
+    page.get_by_role("button", name="Crear el proyecto").click()
+    told = page.get_by_role("alert")
+    told.wait_for(timeout=120_000)
+    assert "«diccionario.xlsx»" in told.inner_text()
+
+
 def test_a_script_in_a_header_is_a_name_like_any_other(page: Page, served: Served, send: Send, tmp_path: Path) -> None:
     send(people(tmp_path / "guion.csv", extra=SCRIPT))
     page.get_by_role("heading", name="Primeras filas").wait_for()

@@ -10,7 +10,7 @@ import secrets
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -108,10 +108,14 @@ class Desk:
         """The answer of a quick verb; its error is raised as Failed, for a page that says it in its own place."""
         self._permit(verb)
         call = Call(verb, args, kwargs, self.session.language, self.session.name)
-        if not self.session.login:
-            return await self.office.pool.ask(call)
-        async with self.session.turn:
-            return await self.office.pool.ask(call)
+        try:
+            if not self.session.login:
+                return await self.office.pool.ask(call)
+            async with self.session.turn:
+                return await self.office.pool.ask(call)
+        except Failed as failed:
+            sentence = self.office.by_own_name(failed.told.sentence)
+            raise Failed(replace(failed.told, sentence=sentence)) from None
 
     def may(self, verb: str) -> bool:
         """Whether the reader's role includes a verb."""
@@ -429,7 +433,9 @@ def _job(desk: Desk, job: Job, late: bool) -> None:
     verb = word(f"web.work.{job.call.verb}") if messages.has(f"web.work.{job.call.verb}") else job.call.verb
     if job.ended:
         kind = {"done": "good", "cancelled": "warning", "failed": "bad"}[job.state]
-        said = job.sentence or word(f"web.job.{job.state}", seconds=messages.decimal(job.seconds, 1))
+        said = desk.office.by_own_name(job.sentence) or word(
+            f"web.job.{job.state}", seconds=messages.decimal(job.seconds, 1)
+        )
         with note(said, kind, verb):
             if late and job.state == "done" and job.number not in desk._own:
                 button(word("web.refresh"), ui.navigate.reload, "quiet")

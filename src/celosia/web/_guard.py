@@ -98,6 +98,8 @@ class Guard:
             await self._outside(scope, send, host)
         elif refused:
             await _say(send, refused, _words(refused), host)
+        elif scope["path"] == ENTER and session is not None and not self._gate.shared:
+            await _send_to(send, self._gate.home)  # the address was opened again by whoever is in already
         elif session is not None and session.fresh and not scope["path"].startswith((*_FORMS, *_OPEN)):
             await _send_to(send, "/password")
         else:

@@ -33,6 +33,10 @@ class Office:
             raise OutsideProjects()
         return inside(self.root, name)
 
+    def by_own_name(self, sentence: str) -> str:
+        """A sentence that names a file sent to us by its own name: the private folder tells nobody anything."""
+        return re.sub(re.escape(str(self.corner)) + r"[/\\]\w+[/\\]", "", sentence)
+
 
 def inside(root: Path, name: str) -> Path:
     """A plain name as a path directly inside a folder."""

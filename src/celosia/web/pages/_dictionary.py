@@ -209,7 +209,7 @@ def _bulk(sheet: Sheet) -> None:
         with line():
             button(word("web_dictionary.bulk.all"), lambda: select(True), "small")
             button(word("web_dictionary.bulk.none"), lambda: select(False), "small")
-        with line():
+        with line("c-top"):
             choice(word("web_dictionary.column.role"), same | options("role", empty=False), "",
                    lambda value: wanted.update(role=value))  # fmt: skip
             choice(word("web_dictionary.column.treatment"), same | options("treatment", empty=False), "",

@@ -15,8 +15,9 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia import messages
+from celosia.errors import CelosiaError
 from celosia.web._frame import Desk, plain_page, tell
+from celosia.web._transfer import size_text
 from celosia.web._widgets import button, card, choice, note, paragraph, tag, text_field, upload, word
 from celosia.web._workers import Failed
 from celosia.web.pages._new_columns import columns_step
@@ -60,7 +61,11 @@ class Wizard:
     async def take(self, source: str | Path, shown: str) -> None:
         """Begin with a source; whatever was chosen for another one is forgotten."""
         with self.waiting():
-            tables = await self.desk.ask("source_tables", source)
+            try:
+                tables = await self.desk.answer("source_tables", source)
+            except (Failed, CelosiaError) as error:
+                tell(str(error).replace(str(source), shown), "bad")
+                return
             self.source, self.shown, self.tables = source, shown, tuple(tables)
             self.reading, self.dropped, self.choices, self.found = {}, set(), None, None
             if self.tables and isinstance(source, str):
@@ -129,8 +134,7 @@ def _uploading(wizard: Wizard) -> None:
             await wizard.take(path, path.name)
 
     with card(word("web_new.source.upload.title")):
-        limit = messages.decimal(wizard.desk.office.upload_limit / 10**9, 1)
-        hint = word("web_new.source.upload.hint", limit=limit)
+        hint = word("web_new.source.upload.hint", limit=size_text(wizard.desk.office.upload_limit))
         upload(word("web_new.source.upload.file"), wizard.desk.csrf, arrived, _ACCEPTED, hint)
 
 
