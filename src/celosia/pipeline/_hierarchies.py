@@ -146,11 +146,15 @@ def _round_width(largest: float) -> float | int:
 
 
 def _territory_spec(plain: Sequence[str]) -> dict[str, Any]:
-    for list_id, steps in _TERRITORY.items():
-        width = steps[-1]
-        fits = [value for value in plain if len(value) == width and value.isdigit() and _in_list(list_id, value)]
-        if plain and len(fits) >= _MOST * len(plain):
-            return {"builder": "mask", "steps": steps, "uncovered": "suppress"}
+    """Digits masked from the right where the values are codes of a list; a spreadsheet may have eaten their zero."""
+    for padded in (False, True):
+        for list_id, steps in _TERRITORY.items():
+            width = steps[-1]
+            whole = [value.zfill(width) if padded and len(value) == width - 1 else value for value in plain]
+            fits = [value for value in whole if len(value) == width and value.isdigit() and _in_list(list_id, value)]
+            if plain and len(fits) >= _MOST * len(plain):
+                stated = {"width": width} if padded else {}
+                return {"builder": "mask", "steps": steps, **stated, "uncovered": "suppress"}
     return {"builder": "suppress"}
 
 
