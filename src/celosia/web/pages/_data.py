@@ -13,6 +13,7 @@ from celosia.web._widgets import button, card, details, figures, line, note, par
 from celosia.web.pages._rows import notices, role_word, shown_rows
 
 _PAGE = 20
+_FIGURES = ("total", "mean", "minimum", "maximum")  # ATENEA 4.2.2 asks for totals, means and quantiles
 _TEXT = ("encoding", "delimiter", "quote", "decimal")
 
 
@@ -104,10 +105,10 @@ async def _profile(desk: Desk) -> None:
 
 
 def _report(document: Mapping[str, Any]) -> None:
-    keys = ("variable", "role", "distinct", "missing", "masked", "unknown", "rare")
+    keys = ("variable", "role", "scale", "kind", "distinct", "missing", "masked", "unknown", "rare")
     rows = [_line(one) for one in document["variables"]]
     titles = [word(f"web_data.column.{key}") for key in keys]
-    table(titles, rows, word("web_data.profile_table"), numbers=(2, 3, 4, 5, 6))
+    table(titles, rows, word("web_data.profile_table"), numbers=(4, 5, 6, 7, 8))
     for one in document["variables"]:
         if one["categories"] or one["numbers"]:
             with details(word("web_data.more", name=one["name"])):
@@ -121,17 +122,20 @@ def _line(one: Mapping[str, Any]) -> list[Any]:
     def role() -> None:
         tag("span", role_word(one["role"]), f"c-role c-role-{one['role'] or 'none'} c-padded")
 
-    return [one["name"], role, *counts, messages.integer(one["rare"]["values"])]
+    told = [_said(key, one[key]) for key in ("scale", "kind")]
+    return [one["name"], role, *told, *counts, messages.integer(one["rare"]["values"])]
+
+
+def _said(key: str, value: str | None) -> str:
+    return word(f"dictionary.{key}.{value}") if value else "–"
 
 
 def _numbers(numbers: Mapping[str, Any] | None) -> None:
     if numbers is None:
         return
-    shown = [
-        (word(f"web_data.number.{key}"), messages.decimal(numbers[key], 2)) for key in ("mean", "minimum", "maximum")
-    ]
+    shown = [(word(f"web_data.number.{key}"), messages.decimal(numbers[key], 2)) for key in _FIGURES]
     quantiles = [(word("web_data.number.quantile", p=messages.decimal(float(p), 2)), messages.decimal(value, 2))
-                 for p, value in numbers["quantiles"].items() if p in ("0.25", "0.5", "0.75")]  # fmt: skip
+                 for p, value in numbers["quantiles"].items()]  # fmt: skip
     figures([*shown, *quantiles])
 
 
