@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         values_in_order,
     )
     from celosia.pipeline._edit_policy import criterion_forms, edit_policy, policy_view
+    from celosia.pipeline._edit_steps import edit_steps, proposed_steps_view, steps_view
     from celosia.pipeline._evaluate import evaluate
     from celosia.pipeline._evaluate_files import save_evaluation
     from celosia.pipeline._explain import Explained, explain_plan
@@ -187,6 +188,7 @@ _ROOMS = {
         "reset_hierarchy", "save_hierarchy", "take_hierarchy", "try_hierarchy", "values_in_order",
     ),
     "_edit_policy": ("criterion_forms", "edit_policy", "policy_view"),
+    "_edit_steps": ("edit_steps", "proposed_steps_view", "steps_view"),
     "_evaluate": ("evaluate",),
     "_evaluate_files": ("save_evaluation",),
     "_explain": ("Explained", "explain_plan"),
@@ -261,9 +263,10 @@ __all__ = [
     "compare_methods", "compare_sources", "contrast_report", "contrast_results", "count_columns", "create_project",
     "criterion_forms", "cross_table", "cross_table_of", "default_identity", "deliver", "delivered_files",
     "demo_project", "describe_techniques", "destroy_keys", "dictionary_view", "digest_for", "digest_of_file",
-    "discard_tree", "document_file", "dossier_view", "edit_dictionary", "edit_policy", "edit_request", "edit_tree",
-    "evaluate", "evaluation_report", "evaluation_view", "except_variable", "explain_plan", "explain_report",
-    "export_annotated_dictionary", "export_dictionary", "export_hierarchy", "export_tried", "extract_requested",
+    "discard_tree", "document_file", "dossier_view", "edit_dictionary", "edit_policy", "edit_request", "edit_steps",
+    "edit_tree", "evaluate", "evaluation_report", "evaluation_view", "except_variable", "explain_plan",
+    "explain_report", "export_annotated_dictionary", "export_dictionary", "export_hierarchy", "export_tried",
+    "extract_requested",
     "figures_for", "frontier_report", "geography_rule", "geography_rule_of", "hierarchy_builders",
     "import_codebook", "import_dictionary", "import_hierarchy", "init", "intrude", "intrude_project",
     "intruder_file", "intruder_view", "join_card", "join_person", "journal_append", "journal_entries",
@@ -273,7 +276,8 @@ __all__ = [
     "office_folder", "office_note", "open_project", "opened", "parsed_property", "password_fits", "people_risk",
     "people_risk_of", "people_view", "policy_view", "preview_project", "preview_source", "private_corner",
     "profile", "profile_report", "profile_table", "project_hierarchies", "project_place", "proposed_name",
-    "proposed_treatments", "public_card", "publish", "publish_release", "rare_value_list", "rare_values",
+    "proposed_steps_view", "proposed_treatments", "public_card", "publish", "publish_release", "rare_value_list",
+    "rare_values",
     "rare_values_of", "read_accounts", "read_card", "read_claims", "read_document", "read_people", "read_plan",
     "read_request", "read_steps", "read_toml", "ready_kernels", "received_claims", "recheck", "release_view",
     "remove_scenario", "request_form", "request_questions", "reset_hierarchy", "reset_password", "residual_figures",
@@ -282,7 +286,7 @@ __all__ = [
     "save_profile", "save_worksheet", "scenario_risk", "scenario_risk_table", "search_plan", "search_view",
     "send_claims", "side_by_side", "sign_release", "sign_with_key", "signing_view", "small_areas", "source_choices",
     "source_tables", "special_uniques", "special_uniques_of", "state_purpose", "statistics_rules", "status",
-    "step_from", "suggest", "suggestion_report", "take_hierarchy", "tour_project", "tour_view", "treat",
+    "step_from", "steps_view", "suggest", "suggestion_report", "take_hierarchy", "tour_project", "tour_view", "treat",
     "tree_page", "tried_lines", "try_hierarchy", "uncovered_values", "valid_approvals", "values_in_order",
     "verify_release", "verify_upload", "view_hierarchy", "withdraw_exception", "write_claims_form",
     "write_discharges", "write_documents", "write_request", "write_risk_document",

@@ -25,8 +25,9 @@ from celosia.pipeline._ground import Ground
 from celosia.pipeline._kept import keep_report, kept_report
 from celosia.pipeline._plan import dictionary_digest, plan_on_ground, read_plan
 from celosia.pipeline._progress import Progress
-from celosia.pipeline._project import Project, open_project
+from celosia.pipeline._project import Project, open_project, read_toml
 from celosia.pipeline._search_basis import VARIED, basis_of, policy_in_force
+from celosia.pipeline._step_text import plain_step
 
 SEARCH = "search"
 _SHOWN, _SEVERAL = 3, 10  # labels shown of a level, and records behind each of them
@@ -112,6 +113,9 @@ def _parts_shown(plan: Plan) -> dict[str, Any] | None:
 def _stale(project: Project, plan: Plan, view: PolicyView) -> bool:
     """Whether the plan answers another question than the present files ask, its own command's additions aside."""
     if view.blocked or plan.source != project.config.source.digest or plan.dictionary != dictionary_digest(project):
+        return True
+    declared = read_toml(project.folder / "celosia.toml").get("steps", ())
+    if [plain_step(step) for step in declared] != [dict(step) for step in plan.steps]:
         return True
     if plan.asked:
         return False

@@ -216,7 +216,8 @@ def _bulk(sheet: Sheet) -> None:
                    lambda value: wanted.update(treatment=value))  # fmt: skip
             text_field(word("web_dictionary.column.purpose"), "", lambda text: wanted.update(purpose=text.strip()),
                        word("web_dictionary.bulk.purpose_hint"))  # fmt: skip
-        button(word("web_dictionary.bulk.apply"), apply, "primary")
+        with line():
+            button(word("web_dictionary.bulk.apply"), apply, "primary")
 
 
 # --- the table ------------------------------------------------------------------------------------

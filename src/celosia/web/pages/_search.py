@@ -1,12 +1,13 @@
 """The page of the search: criteria and limits, the plan found, what costs most, the frontier, the methods.
 
-It writes `[policy]` of celosia.toml, starts searches in the background and shows what they kept. It computes nothing.
+It writes `[policy]` and `[[steps]]` of celosia.toml, starts searches in the background and shows what they kept.
+It computes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,7 @@ from celosia.web._jobs import Job
 from celosia.web._widgets import button, card, figures, heading, line, link, note, paragraph, table, tag, word
 from celosia.web.pages._search_answers import Choices, explanation_card, frontier_card, methods_card
 from celosia.web.pages._search_form import Draft, method_word, policy_form, share_text
+from celosia.web.pages._search_steps import Treatments
 
 
 @dataclass(slots=True)
@@ -39,6 +41,12 @@ class Sheet:
             self.draft = Draft.of(self.found["policy"])
             self.build_form()
         self.build_answers()
+
+    async def steps_changed(self) -> None:
+        """Read again after the treatments were written; what waits in the form stays."""
+        found = await self.desk.ask("search_view", self.desk.folder)
+        self.draft.view = replace(self.draft.view, digest=found["policy"].digest)
+        await self.read()
 
     async def save(self) -> bool:
         """Write what was chosen."""
@@ -97,8 +105,10 @@ async def search_page(desk: Desk) -> None:
     """Criteria above, answers below."""
     found = await desk.ask("search_view", desk.folder)
     paragraph(word("web_search.intro"))
-    sheet = Sheet(desk, found, Draft.of(found["policy"]), tag("div"), tag("div"))
+    form, treatments, answers = tag("div"), tag("div"), tag("div")
+    sheet = Sheet(desk, found, Draft.of(found["policy"]), form, answers)
     sheet.build_form()
+    Treatments(desk, treatments, await desk.ask("steps_view", desk.folder), sheet.steps_changed).build()
     sheet.build_answers()
 
     async def ended(job: Job) -> None:

@@ -18,6 +18,7 @@ from celosia.model.plan import MEANS, METHODS, METRICS
 from celosia.model.policy_view import CriterionForm, CriterionInForce, Demand, ParameterForm, PolicyView
 from celosia.web._frame import tell
 from celosia.web._widgets import (
+    Cell,
     button,
     card,
     check,
@@ -326,6 +327,7 @@ def _importance(draft: Draft, box: ui.element) -> None:
         draft.chosen["order"] = order
         _importance(draft, box)
 
+    rows: list[list[Cell]]
     rows = [[name, _weight_cell(draft, name), str(i + 1), _moving_cell(name, i, len(order), move)]
             for i, name in enumerate(order)]  # fmt: skip
     heads = [word(f"web_search.settings.{key}") for key in ("variable", "weight", "order")]
