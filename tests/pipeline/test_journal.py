@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from celosia.errors import JournalBroken
-from celosia.pipeline import _journal
+from celosia.pipeline import _journal, act_as
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -57,3 +57,33 @@ def test_two_processes_at_once_lose_no_line_and_keep_the_chain(tmp_path):
     found = _journal.entries(path)
     assert [entry["number"] for entry in found] == list(range(1, 41))
     assert sorted(str(entry["who"]) for entry in found) == ["ana"] * 20 + ["beto"] * 20
+
+
+@pytest.mark.parametrize("cut", [1, 30, 200])
+def test_the_beginning_of_a_line_that_a_killed_process_left_counts_for_nothing(journal, cut):
+    before = journal.read_bytes()
+    line = before.splitlines()[2]
+    journal.write_bytes(before + line[:cut])
+    assert len(_journal.entries(journal)) == 3
+    _journal.append(journal, "step", NOW, {"rows": 3}, who="a")
+    assert [entry["facts"] for entry in _journal.entries(journal)][2:] == [{"rows": 2}, {"rows": 3}]
+    assert journal.read_bytes().startswith(before)
+
+
+def test_a_whole_line_without_its_end_is_kept(journal):
+    journal.write_bytes(journal.read_bytes()[:-1])
+    _journal.append(journal, "step", NOW, {"rows": 3}, who="a")
+    assert len(_journal.entries(journal)) == 4
+
+
+def test_the_lines_of_a_shared_page_name_the_account_and_the_others_none(journal):
+    act_as("Ana Rojas", "ana")
+    try:
+        _journal.append(journal, "step", NOW, {})
+        _journal.append(journal, "step", NOW, {}, who="Ana Rojas", account="")  # written later by somebody else
+    finally:
+        act_as("")
+    _journal.append(journal, "step", NOW, {})
+    found = _journal.entries(journal)
+    assert [(one["who"], one.get("account")) for one in found[3:5]] == [("Ana Rojas", "ana"), ("Ana Rojas", None)]
+    assert not any("account" in one for one in (*found[:3], found[5]))

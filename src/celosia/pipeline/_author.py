@@ -24,13 +24,18 @@ def card_of(path: Path) -> Path:
     return path.with_suffix(".pub.json")
 
 
-_acting = ""
+_acting, _account = "", ""
 
 
-def act_as(name: str) -> None:
-    """Work for this person from now on, as a shared server does; no name: whoever is at the machine."""
-    global _acting
-    _acting = name
+def act_as(name: str, account: str = "") -> None:
+    """Work for this person and account from now on, as a shared server does; no name: whoever is at the machine."""
+    global _acting, _account
+    _acting, _account = name, account
+
+
+def acting_account() -> str:
+    """The account that is acted for; none outside a shared server."""
+    return _account
 
 
 def author() -> str:

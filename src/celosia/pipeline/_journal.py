@@ -12,22 +12,31 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from celosia.data.files import alone, reading_from
+from celosia.data.files import alone, reading_from, writing_into
 from celosia.errors import JournalBroken
-from celosia.pipeline._author import author
+from celosia.pipeline._author import acting_account, author
 
 FORMAT = "celosia/journal/1"
 _START = "0" * 64
 
 
-def append(path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str = "", why: str = "") -> str:
-    """Add one entry and give its digest; who is the person at this machine unless the caller knows better."""
+def append(
+    path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str = "", why: str = "",
+    account: str | None = None,
+) -> str:  # fmt: skip
+    """Add one entry and give its digest; who, and with which account, is whoever works unless the caller knows better.
+
+    An account stands in the lines of a shared page alone: two people may have one name, never one account.
+    """
+    account = acting_account() if account is None else account
     private = path.parent / "private"
     with alone((private if private.is_dir() else path.parent) / ".journal.lock"):  # two would follow the same line
-        return _append(path, what, now, facts, who, why)
+        return _append(path, what, now, facts, who, why, account)
 
 
-def _append(path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str, why: str) -> str:
+def _append(
+    path: Path, what: str, now: datetime, facts: Mapping[str, object], who: str, why: str, account: str
+) -> str:  # fmt: skip
     lines = _lines(path) if path.exists() else []
     entry = {
         "format": FORMAT,
@@ -38,13 +47,28 @@ def _append(path: Path, what: str, now: datetime, facts: Mapping[str, object], w
         "why": why,
         "facts": dict(facts),
         "previous": _digest_of(lines[-1]) if lines else _START,
+        **({"account": account} if account else {}),
     }
     line = json.dumps(entry, ensure_ascii=False, sort_keys=True)
-    with path.open("a", encoding="utf-8", newline="\n") as journal:
-        journal.write(line + "\n")
+    with writing_into(path):
+        _write(path, line.encode("utf-8"))
+    return _digest_of(line)
+
+
+def _write(path: Path, line: bytes) -> None:
+    """Add a line in one piece, after cutting off the beginning of one that a killed process left."""
+    with path.open("ab") as journal:
+        whole = _whole(path.read_bytes())
+        journal.truncate(len(whole))
+        journal.write((b"" if not whole or whole.endswith(b"\n") else b"\n") + line + b"\n")
         journal.flush()
         os.fsync(journal.fileno())
-    return _digest_of(line)
+
+
+def _whole(content: bytes) -> bytes:
+    """A journal without the beginning of a line at its end: whoever wrote it was killed, and nothing counts on it."""
+    kept, end, last = content.rpartition(b"\n")
+    return content if not last or _parsed(last.decode("utf-8", errors="replace")) is not None else kept + end
 
 
 def head(path: Path) -> str:
@@ -74,7 +98,7 @@ def entries(path: Path) -> list[dict[str, object]]:
 def _lines(path: Path) -> list[str]:
     """The lines of a file; only a line feed ends one, for a reason may hold other separators."""
     with reading_from(path):
-        lines = path.read_bytes().decode("utf-8", errors="replace").split("\n")
+        lines = _whole(path.read_bytes()).decode("utf-8", errors="replace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 

@@ -107,7 +107,7 @@ class Desk:
     async def answer(self, verb: str, *args: Any, **kwargs: Any) -> Any:
         """The answer of a quick verb; its error is raised as Failed, for a page that says it in its own place."""
         self._permit(verb)
-        call = Call(verb, args, kwargs, self.session.language, self.session.name)
+        call = self._call(verb, args, kwargs)
         try:
             if not self.session.login:
                 return await self.office.pool.ask(call)
@@ -116,6 +116,10 @@ class Desk:
         except Failed as failed:
             sentence = self.office.by_own_name(failed.told.sentence)
             raise Failed(replace(failed.told, sentence=sentence)) from None
+
+    def _call(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        own = self.session
+        return Call(verb, args, kwargs, own.language, own.name, own.login)
 
     def may(self, verb: str) -> bool:
         """Whether the reader's role includes a verb."""
@@ -134,8 +138,7 @@ class Desk:
         try:
             self._permit(verb)
             place = project or self.folder
-            call = Call(verb, args, kwargs, self.session.language, self.session.name)
-            self._own.add(self.office.jobs.start(place, call).number)
+            self._own.add(self.office.jobs.start(place, self._call(verb, args, kwargs)).number)
         except CelosiaError as error:
             tell(str(error), "bad")
 
@@ -185,7 +188,7 @@ def refused(desk: Desk, what: str) -> None:
         return
     desk.session.noted[tried] = now
     project = desk.name if desk.name and _is_there(desk) else ""  # a name that leads away leads to no journal
-    note = Call("note_refusal", (desk.office.root, project, what), {}, desk.session.language, desk.session.name)
+    note = desk._call("note_refusal", (desk.office.root, project, what), {})
     background_tasks.create(desk.office.pool.ask(note), name="refusal")
 
 

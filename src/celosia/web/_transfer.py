@@ -66,7 +66,8 @@ async def receive_upload(office: Office, request: Request) -> Response:
 async def _refused(office: Office, session: Session) -> Response:
     """Nothing of the body is read; that it was tried stands in the office's journal."""
     with contextlib.suppress(Failed, CelosiaError):  # a journal that cannot be written opens no door
-        await office.pool.ask(Call("note_refusal", (office.root, "", "upload"), {}, session.language, session.name))
+        what = (office.root, "", "upload")
+        await office.pool.ask(Call("note_refusal", what, {}, session.language, session.name, session.login))
     with messages.speaking(session.language):
         error = NotYourRole(roles=role_words(session))
         told = {"code": error.code, "sentence": str(error)}

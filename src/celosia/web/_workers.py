@@ -41,7 +41,8 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     language: str = "es"
-    who: str = ""  # the account it is done for; the person at the machine where there are none
+    who: str = ""  # whom it is done for; the person at the machine where there are no accounts …
+    account: str = ""  # … and with which account
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def _limit_memory() -> None:
 def _answer(call: Call, connection: Connection) -> tuple[str, Any]:
     messages.use(call.language)
     try:
-        verb_named("act_as")(call.who)
+        verb_named("act_as")(call.who, call.account)
         verb = verb_named(call.verb)
         watched = {"report": _teller(connection)} if "report" in inspect.signature(verb).parameters else {}
         return "done", verb(*call.args, **{**call.kwargs, **watched})
