@@ -139,6 +139,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._run import Ran, run_plan
     from celosia.pipeline._scenarios import ScenarioRequest
     from celosia.pipeline._search import search_plan, search_view
+    from celosia.pipeline._settle import settle_projects
     from celosia.pipeline._statistics import (
         catalogue_page,
         journal_append,
@@ -236,6 +237,7 @@ _ROOMS = {
     "_run": ("Ran", "run_plan"),
     "_scenarios": ("ScenarioRequest",),
     "_search": ("search_plan", "search_view"),
+    "_settle": ("settle_projects",),
     "_statistics": ("catalogue_page", "journal_append", "journal_entries", "judge_statistics", "statistics_rules"),
     "_status": ("status",),
     "_step_text": ("read_steps", "step_from"),
@@ -284,12 +286,12 @@ __all__ = [
     "result_view", "risk_after", "risk_geography", "risk_overview", "risk_people", "risk_scenarios", "risk_special",
     "risk_state", "risk_table", "run_plan", "save_attempt", "save_evaluation", "save_hierarchy", "save_intruder",
     "save_profile", "save_worksheet", "scenario_risk", "scenario_risk_table", "search_plan", "search_view",
-    "send_claims", "side_by_side", "sign_release", "sign_with_key", "signing_view", "small_areas", "source_choices",
-    "source_tables", "special_uniques", "special_uniques_of", "state_purpose", "statistics_rules", "status",
-    "step_from", "steps_view", "suggest", "suggestion_report", "take_hierarchy", "tour_project", "tour_view", "treat",
-    "tree_page", "tried_lines", "try_hierarchy", "uncovered_values", "valid_approvals", "values_in_order",
-    "verify_release", "verify_upload", "view_hierarchy", "withdraw_exception", "write_claims_form",
-    "write_discharges", "write_documents", "write_request", "write_risk_document",
+    "send_claims", "settle_projects", "side_by_side", "sign_release", "sign_with_key", "signing_view",
+    "small_areas", "source_choices", "source_tables", "special_uniques", "special_uniques_of", "state_purpose",
+    "statistics_rules", "status", "step_from", "steps_view", "suggest", "suggestion_report", "take_hierarchy", "tour_project",
+    "tour_view", "treat", "tree_page", "tried_lines", "try_hierarchy", "uncovered_values", "valid_approvals",
+    "values_in_order", "verify_release", "verify_upload", "view_hierarchy", "withdraw_exception",
+    "write_claims_form", "write_discharges", "write_documents", "write_request", "write_risk_document",
 ]
 # fmt: on
 

@@ -65,7 +65,7 @@ def approve(
     with signing(project.folder):
         if project.journal_path.is_file():
             _journal.entries(project.journal_path)  # nobody signs over a journal that somebody changed
-            note_missing(project.journal_path, _acts(project.folder))
+            note_missing(project.journal_path, approval_acts(project.folder))
         shown = dict(figures)
         if not shown or what == "residual":  # the risk that is accepted is the one measured, whatever the caller says
             shown = figures_for(project.folder, what)
@@ -105,7 +105,7 @@ def _act(one: Approval) -> Act:
     return Act("approve", {"what": one.what, "digest": one.digest, "role": one.role}, one.name, one.note, one.when)
 
 
-def _acts(folder: Path) -> list[Act]:
+def approval_acts(folder: Path) -> list[Act]:
     """The approvals that people of the project really gave."""
     known = {person.key: person.name for person in read_people(folder)}
     return [

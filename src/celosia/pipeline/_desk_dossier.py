@@ -43,6 +43,7 @@ from celosia.pipeline._publish import publish
 from celosia.pipeline._release import _right
 from celosia.pipeline._release_folder import Held, read_release
 from celosia.pipeline._rules import rules_of
+from celosia.pipeline._settle import settle_signatures
 from celosia.pipeline._status import status_of
 from celosia.pipeline._status_facts import Facts, facts_of
 from celosia.protocols import load
@@ -59,6 +60,7 @@ _MOST_LINES = 500
 
 def dossier_view(folder: Place, *, now: datetime | None = None) -> DossierView:
     """Everything a person needs to know before reading, approving, signing or publishing."""
+    settle_signatures(folder, now=now)
     facts = facts_of(Path(folder))
     told = status_of(facts, moment(now).date())
     project = facts.project
@@ -242,7 +244,8 @@ def _line(entry: Mapping[str, Any]) -> JournalEntry:
     facts = entry.get("facts")
     told = tuple((str(key), _text(value)) for key, value in facts.items()) if isinstance(facts, Mapping) else ()
     when, who, what, why = (str(entry.get(key, "")) for key in ("when", "who", "what", "why"))
-    return JournalEntry(int(entry["number"]), when, who, what, why, told)
+    account = str(entry.get("account", ""))
+    return JournalEntry(int(entry["number"]), when, f"{who} ({account})" if account else who, what, why, told)
 
 
 def _text(value: Any) -> str:

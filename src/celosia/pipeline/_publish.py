@@ -20,17 +20,17 @@ from celosia.model.rules import RuleReport
 from celosia.model.verdict import State
 from celosia.model.verification import Publication, VerifyReport
 from celosia.pipeline import _journal
-from celosia.pipeline._author import author
+from celosia.pipeline._approve import approval_acts
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._delivery import delivered_files, delivered_release
 from celosia.pipeline._in_house import candidate_folder, recorded_digest
 from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import Project, open_project
-from celosia.pipeline._release import add_to_release, evidence_of, refuse_failing, refuse_unmade
+from celosia.pipeline._release import add_to_release, evidence_of, refuse_failing, refuse_unmade, signature_acts
 from celosia.pipeline._release_folder import PUBLICATION, Held, file_digest, read_release, release_folder
 from celosia.pipeline._rules import failing_text, judge_project
 from celosia.pipeline._run import _refuse_stale
-from celosia.pipeline._signing import Act, note_missing, signing
+from celosia.pipeline._signing import NOBODY, Act, note_missing, signing
 from celosia.pipeline._verify import verify_release
 
 _WORDS = {
@@ -65,11 +65,12 @@ def _entered(
 ) -> Publication:
     held = read_release(place)
     if held.publication is not None:
-        if held.publication.manifest == held.manifest.digest:
-            note_missing(project.journal_path, [_act(held.publication, now)])
+        refuse_unmade(project.journal_path, held)
+        note_missing(project.journal_path, [*signature_acts(held), *publication_acts(held, now)])
         raise AlreadyPublished(path=str(place))
     refuse_unverified(verify_release(place), place)
     refuse_unmade(project.journal_path, held)
+    note_missing(project.journal_path, [*approval_acts(project.folder), *signature_acts(held)])
     _refuse_other_candidate(project, held)
     parts = evidence_of(project.folder) | _delivered(project.folder, held)
     refuse_failing(judge_project(project.folder, "publish", publication=dates, signatures=_valid(held), **parts))
@@ -83,13 +84,20 @@ def _entered(
         next_review=next_review(day, dates["update_period"]).isoformat(),
     )
     add_to_release(place, PUBLICATION, entry.as_dict(), now)
-    _journal.append(project.journal_path, "publish", now, _act(entry, now).facts)
+    _journal.append(project.journal_path, "publish", now, _facts(entry))
     return entry
 
 
-def _act(entry: Publication, now: datetime) -> Act:
-    facts = {key: value for key, value in entry.as_dict().items() if key != "format"}
-    return Act("publish", facts, author(), "", now.isoformat())
+def _facts(entry: Publication) -> dict[str, Any]:
+    return {key: value for key, value in entry.as_dict().items() if key != "format"}
+
+
+def publication_acts(held: Held, now: datetime) -> list[Act]:
+    """That a release was published, where it was; its entry says neither by whom nor when it was made."""
+    entry = held.publication
+    if entry is None or entry.manifest != held.manifest.digest:
+        return []
+    return [Act("publish", _facts(entry), NOBODY, "", now.isoformat())]
 
 
 def refuse_unverified(report: VerifyReport, place: Path) -> None:

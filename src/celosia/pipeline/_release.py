@@ -26,7 +26,7 @@ from celosia.model.requests import Request
 from celosia.model.rules import RuleReport
 from celosia.model.verdict import CheckReport
 from celosia.pipeline import _journal, _steps
-from celosia.pipeline._approve import digest_for, signature_over, valid_approvals
+from celosia.pipeline._approve import approval_acts, digest_for, signature_over, valid_approvals
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._identity import Identity, is_signed
 from celosia.pipeline._in_house import Judged, judge_candidate, refuse_changed, rules_on
@@ -95,6 +95,8 @@ def make_release(
     refuse_pseudonyms(project.config.protocols, found.plan.steps, keys_present(project.folder))
     rules = rules_on(found, "release", **evidence_of(project.folder))
     refuse_failing(rules)
+    with signing(project.folder):
+        note_missing(project.journal_path, approval_acts(project.folder))  # what the release carries is in the journal
     home = releases_of(project.folder)
     with writing_into(home):
         home.mkdir(mode=_FOLDER, exist_ok=True)
@@ -372,7 +374,7 @@ def _sign(
     if wrong:
         raise ReleaseDamaged(path=str(folder), reason=", ".join(wrong))
     refuse_unmade(home.journal_path, held)
-    note_missing(home.journal_path, [_act(one, held) for one in _right(held)])
+    note_missing(home.journal_path, signature_acts(held))
     made = signature_over(home.folder, held.manifest.digest, identity, role, note, now)
     _refuse_clash(made, held)
     number = sum(path.name.startswith(f"{role}-") for path in (folder / "signatures").glob("*.json")) + 1
@@ -385,6 +387,11 @@ def _sign(
 def _act(one: Approval, held: Held) -> Act:
     facts = {"release": held.folder.name, "manifest": held.manifest.digest, "role": one.role}
     return Act("sign", facts, one.name, one.note, one.when)
+
+
+def signature_acts(held: Held) -> list[Act]:
+    """The signatures of a release that count, as the journal should tell them."""
+    return [_act(one, held) for one in _right(held)]
 
 
 def _right(held: Held) -> list[Approval]:

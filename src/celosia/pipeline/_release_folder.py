@@ -73,6 +73,12 @@ def read_release(folder: Path) -> Held:
     )
 
 
+def read_signed(folder: Path) -> Held:
+    """The manifest of a release, its signatures and its publication; its other files are not looked at."""
+    signatures = tuple(_signature(path) for path in _signature_files(folder))
+    return Held(folder, _manifest(folder), (), (), (), signatures, read_publication(folder))
+
+
 def listed_files(folder: Path) -> dict[str, str]:
     """Every file that a manifest answers for, with its digest."""
     return dict(sorted(_digests(folder).items()))

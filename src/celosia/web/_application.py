@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from celosia import messages
+from celosia.errors import CelosiaError
 from celosia.web import _door, pages
 from celosia.web._channel import bind_channel
 from celosia.web._frame import broken, language_here, unexpected
@@ -26,7 +27,7 @@ from celosia.web._jobs import Jobs
 from celosia.web._office import Office
 from celosia.web._sessions import Guesses, Session, Sessions
 from celosia.web._transfer import receive_upload, send_download
-from celosia.web._workers import Call, Pool
+from celosia.web._workers import Call, Failed, Pool
 
 _STATIC = Path(__file__).parent / "static"
 _THEMES = ("auto", "light", "dark")
@@ -69,12 +70,19 @@ def _silence() -> None:
 
 @contextlib.asynccontextmanager
 async def _life(_: FastAPI) -> AsyncIterator[None]:
-    pool: Pool = app.state.office.pool
-    warming = asyncio.create_task(pool.prepare(Call("list_projects", (app.state.office.root,))))
+    pool, root = app.state.office.pool, app.state.office.root
+    warming = asyncio.create_task(_warm(pool, root))
     yield
     warming.cancel()
     pool.close()
     shutil.rmtree(app.state.office.corner, ignore_errors=True)  # a signal may skip the process's last lines
+
+
+async def _warm(pool: Pool, root: Path) -> None:
+    """Start the readers; then note the signatures whose server was killed before it could."""
+    await pool.prepare(Call("list_projects", (root,)))
+    with contextlib.suppress(Failed, CelosiaError):  # whoever opens the project is told
+        await pool.ask(Call("settle_projects", (root,)))
 
 
 async def _upload(request: Request) -> Response:

@@ -1,0 +1,143 @@
+"""A signature whose process was killed before the journal named it: the next who looks writes the line, once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from celosia.errors import AlreadyPublished
+from celosia.pipeline import _journal, act_as, approve, dossier_view, make_release, publish, settle_projects
+from celosia.pipeline import _publish as publishing
+from celosia.pipeline import _release as releasing
+from celosia.pipeline._approve import all_approvals
+from pipeline.made_projects import NOW, described, people_of, walked
+
+DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 20), "update_period": "anual"}
+RELEASE = "2026-11-15"
+
+
+class Killed(BaseException):
+    """What stands for a kill: nothing after it is done."""
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    return people_of(tmp_path_factory.mktemp("keys"))
+
+
+@pytest.fixture(scope="module")
+def made(people, tmp_path_factory) -> Path:
+    folder = walked(described(tmp_path_factory.mktemp("settled") / "egresos", people), people)
+    make_release(folder, now=NOW)
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "egresos"))
+
+
+@pytest.fixture
+def killed(monkeypatch) -> Callable[[Callable[[], object]], None]:
+    """Do something whose process dies just before it writes into the journal."""
+
+    def die(*_: object, **__: object) -> str:
+        raise Killed
+
+    def do(work: Callable[[], object]) -> None:
+        with monkeypatch.context() as dead:
+            dead.setattr(_journal, "append", die)
+            with pytest.raises(Killed):
+                work()
+
+    return do
+
+
+def told(folder: Path, what: str) -> list[tuple[object, object]]:
+    found = [one for one in _journal.entries(folder / "journal.jsonl") if one["what"] == what]
+    return [(one["who"], one["facts"]["role"] if what in ("sign", "approve") else "") for one in found]
+
+
+def sign_all(folder, people) -> None:
+    for role, person in people.items():
+        releasing.sign_release(folder / "releases" / RELEASE, folder, person, role, now=NOW)
+
+
+def test_an_approval_without_its_line_is_told_when_the_server_starts(folder, people, killed):
+    before = told(folder, "approve")
+    killed(lambda: approve(folder, "plan", people["head"], "head", "otra vez", now=NOW))
+    assert told(folder, "approve") == before
+    assert settle_projects(folder.parent) == 1
+    assert told(folder, "approve") == [*before, ("Ana Rojas", "head")]  # the same thing, approved twice, is told twice
+    assert len(told(folder, "approve")) == len(all_approvals(folder))
+    assert settle_projects(folder.parent) == 0
+
+
+def test_a_signature_without_its_line_is_told_when_the_dossier_is_opened(folder, people, killed):
+    place = folder / "releases" / RELEASE
+    killed(lambda: releasing.sign_release(place, folder, people["verifier"], "verifier", now=NOW))
+    assert told(folder, "sign") == []
+    act_as("Omar Rey", "omar")
+    try:
+        dossier_view(folder)
+    finally:
+        act_as("")
+    assert told(folder, "sign") == [("Carla Díaz", "verifier")]
+    last = _journal.entries(folder / "journal.jsonl")[-1]
+    assert "account" not in last  # whoever looked did not sign
+    assert last["when"] == NOW.isoformat(timespec="seconds")
+
+
+def test_the_last_signature_is_in_the_journal_before_the_release_is_published(folder, people, killed):
+    place, (*first, last) = folder / "releases" / RELEASE, people.items()
+    for role, person in first:
+        releasing.sign_release(place, folder, person, role, now=NOW)
+    killed(lambda: releasing.sign_release(place, folder, last[1], last[0], now=NOW))
+    publish(folder, RELEASE, **DATES, now=NOW)
+    assert len(told(folder, "sign")) == 3
+    assert _journal.entries(folder / "journal.jsonl")[-1]["what"] == "publish"
+
+
+def test_an_approval_that_a_release_carries_is_in_the_journal(folder, people, killed):
+    killed(lambda: approve(folder, "plan", people["head"], "head", "otra vez", now=NOW))
+    make_release(folder, now=NOW)
+    assert len(told(folder, "approve")) == len(all_approvals(folder))
+
+
+def test_a_publication_without_its_line_is_told_once_and_names_nobody(folder, people, killed):
+    sign_all(folder, people)
+    killed(lambda: publish(folder, RELEASE, **DATES, now=NOW))
+    assert settle_projects(folder.parent) == 1
+    assert settle_projects(folder.parent) == 0
+    assert told(folder, "publish") == [("–", "")]
+
+
+def test_who_tries_to_publish_again_is_not_told_to_have_published(folder, people):
+    sign_all(folder, people)
+    for name in ("Ana Rojas", "Beto Soto"):
+        act_as(name)
+        try:
+            publish(folder, RELEASE, **DATES, now=NOW)
+        except AlreadyPublished:
+            assert name == "Beto Soto"
+        finally:
+            act_as("")
+    assert told(folder, "publish") == [("Ana Rojas", "")]
+
+
+def test_a_release_that_came_from_elsewhere_and_a_broken_project_are_left_alone(folder, people, tmp_path):
+    sign_all(folder, people)
+    strange = tmp_path / "strange"
+    shutil.copytree(folder, strange)
+    lines = (strange / "journal.jsonl").read_text("utf-8").splitlines()
+    kept = next(number for number, line in enumerate(lines) if '"what": "release"' in line)
+    (strange / "journal.jsonl").write_text("\n".join(lines[:kept]) + "\n", "utf-8")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "celosia.toml").write_text("[", "utf-8")
+    assert settle_projects(tmp_path) == 0
+    assert told(strange, "sign") == []
+    assert publishing.publication_acts(releasing.read_release(folder / "releases" / RELEASE), NOW) == []
