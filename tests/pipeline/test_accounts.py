@@ -132,3 +132,19 @@ def test_two_who_add_accounts_at_once_lose_none(tmp_path: Path) -> None:
     for writer in writers:
         writer.join()
     assert len(read_accounts(tmp_path)) == 10
+
+
+@pytest.mark.parametrize("name", ["ana  ROJAS", "Ana Rojas"])
+def test_nobody_has_the_name_of_another_account(tmp_path: Path, name: str) -> None:
+    add_account(tmp_path, "ana", "Ana Rojas", ["executor"])
+    change_account(tmp_path, "ana", active=False)
+    with pytest.raises(errors.AccountNameTaken):
+        add_account(tmp_path, "ana2", name, ["verifier"])
+    assert len(read_accounts(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("name", ["", "  ", "Ana\u202eRojas", "Ana\x00Rojas", "x" * 121])
+def test_a_name_that_no_key_could_bear_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(errors.NameNeeded):
+        add_account(tmp_path, "ana", name, ["executor"])
+    assert read_accounts(tmp_path) == ()

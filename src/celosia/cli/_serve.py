@@ -75,11 +75,18 @@ def account_command() -> click.Command:
     )  # fmt: skip
 
 
+def _root(projects: Path) -> Path:
+    """The folder whose accounts are meant: that of the projects, also where one of them is named, as `serve` does."""
+    from celosia.web import projects_root
+
+    return projects_root(projects)[0]
+
+
 def add(login: str, projects: Path, name: str, role: tuple[str, ...]) -> None:
     """Add an account and show its first password, once."""
     from celosia.pipeline import add_account
 
-    made, password = add_account(projects, login, name, role)
+    made, password = add_account(_root(projects), login, name, role)
     say("cli.account.added", login=made.login)
     click.echo(password)
 
@@ -91,7 +98,7 @@ def listed(projects: Path) -> None:
     rows = [
         [one.login, one.name, ", ".join(messages.text(f"protocols.role.{role}") for role in one.roles),
          messages.text(f"cli.account.{'active' if one.active else 'closed'}")]
-        for one in read_accounts(projects)
+        for one in read_accounts(_root(projects))
     ]  # fmt: skip
     header = [messages.text(f"cli.account.head_{key}") for key in ("login", "name", "roles", "state")]
     print_table(messages.text("cli.account.title"), header, rows)
@@ -101,7 +108,7 @@ def roles(login: str, projects: Path, role: tuple[str, ...]) -> None:
     """Give an account other roles."""
     from celosia.pipeline import change_account
 
-    change_account(projects, login, roles=role)
+    change_account(_root(projects), login, roles=role)
     say("cli.account.changed", login=login)
 
 
@@ -109,7 +116,7 @@ def close(login: str, projects: Path) -> None:
     """Shut an account."""
     from celosia.pipeline import change_account
 
-    change_account(projects, login, active=False)
+    change_account(_root(projects), login, active=False)
     say("cli.account.changed", login=login)
 
 
@@ -117,7 +124,7 @@ def reopen(login: str, projects: Path) -> None:
     """Open an account again."""
     from celosia.pipeline import change_account
 
-    change_account(projects, login, active=True)
+    change_account(_root(projects), login, active=True)
     say("cli.account.changed", login=login)
 
 
@@ -125,6 +132,6 @@ def reset(login: str, projects: Path) -> None:
     """Give an account a new first password."""
     from celosia.pipeline import reset_password
 
-    password = reset_password(projects, login)
+    password = reset_password(_root(projects), login)
     say("cli.account.added", login=login)
     click.echo(password)

@@ -301,9 +301,11 @@ from celosia.errors._use import (
 )
 from celosia.errors._web import (
     AccountExists,
+    AccountNameTaken,
     AccountsNeeded,
     BadCertificate,
     EditedMeanwhile,
+    HostUnusable,
     NotAFolder,
     NotYourRole,
     OutsideProjects,
@@ -318,7 +320,8 @@ from celosia.errors._web import (
 
 # fmt: off
 __all__ = [
-    "AccountExists", "AccountsNeeded", "AddressInProject", "AddressRefused", "AddressUnclear", "AddressUnset",
+    "AccountExists", "AccountNameTaken",
+    "AccountsNeeded", "AddressInProject", "AddressRefused", "AddressUnclear", "AddressUnset",
     "AlreadyExists", "AlreadyPublished", "AlreadySigned", "AmountsUnreadable", "AnnotatedDictionaryFaulty",
     "AnswerUnfit", "ApprovalFileDamaged", "ArchiveRefused", "AttemptClosed", "AttemptIncomplete", "AuditUnfinished",
     "BadCertificate", "BadInput", "BadPeople", "BadProjectFile", "BelowProtocol", "BinaryFile", "BirthAfterReference",
@@ -331,7 +334,7 @@ __all__ = [
     "EngineAddressUnset", "EngineBusy", "EngineFault", "EngineUnreachable", "ExecutorsDiffer", "ExecutorsLackCelosia",
     "FileMissing", "FileUnreadable", "FolderGiven", "FolderMixed", "FolderNested", "FolderOfOthers", "FolderUnwritable",
     "GroupLargerThanTable", "GuessedDuplicateHeader", "HeaderOnly", "HierarchyConflict", "HierarchyGap",
-    "HierarchyRagged", "HierarchySplit", "HouseholdMissing", "HouseholdUnknown", "HouseholdsApart",
+    "HierarchyRagged", "HierarchySplit", "HostUnusable", "HouseholdMissing", "HouseholdUnknown", "HouseholdsApart",
     "HouseholdsExceedLimit", "IdentifierHasNoHierarchy", "IdentityInsideProject", "IdentityMissing", "InternalFault",
     "JavaMissing", "JournalBroken", "KeyAbsent", "KeyInProject", "KeyNeeded", "KeyRepeats", "LatticeTooLarge",
     "LevelLabelsRepeat", "LevelNeedsProject", "LevelOutsideHierarchy", "LineTooLong", "LinkedRowsMethod", "MapUnclear",

@@ -33,6 +33,12 @@ class PortTaken(WrongUse):
     fields = ("port",)
 
 
+class HostUnusable(WrongUse):
+    """The address to listen at is none of this machine."""
+
+    fields = ("host",)
+
+
 class NotAFolder(WrongUse):
     """What should hold the projects is not a folder."""
 
@@ -47,6 +53,12 @@ class AccountExists(WrongUse):
     """The login belongs to an account already."""
 
     fields = ("login",)
+
+
+class AccountNameTaken(WrongUse):
+    """Another account has that name: nobody could tell them apart in a journal."""
+
+    fields = ("name",)
 
 
 class UnknownAccount(WrongUse):

@@ -19,6 +19,7 @@ from celosia import messages
 from celosia.data.files import alone, private_folder, replacing
 from celosia.errors import (
     AccountExists,
+    AccountNameTaken,
     BadProjectFile,
     MissingExtra,
     NameNeeded,
@@ -103,14 +104,16 @@ def add_account(
     root: Place, login: str, name: str, roles: Sequence[str], *, now: datetime | None = None
 ) -> tuple[Account, str]:  # fmt: skip
     """Add somebody; gives the password to hand over, which must be changed at the first entry."""
+    from celosia.pipeline._people import same_name
+
     password = secrets.token_urlsafe(12)
-    made = Account(_checked_login(login), " ".join(name.split()), _checked_roles(name, roles), _hashed(password))
-    if not made.name:
-        raise NameNeeded()
+    made = Account(_checked_login(login), _checked_name(name), _checked_roles(name, roles), _hashed(password))
     with _editing(root):
         known = read_accounts(root)
         if any(one.login == made.login for one in known):
             raise AccountExists(login=made.login)
+        if any(same_name(one.name, made.name) for one in known):
+            raise AccountNameTaken(name=made.name)
         _write(root, (*known, made))
     _note(root, "account-added", made, now)
     return made, password
@@ -208,6 +211,16 @@ def _checked_login(login: str) -> str:
     if not _LOGIN.fullmatch(login):
         raise ValueOutOfRange(parameter="login", given="", allowed="a–z 0–9 . _ - (2–32)")
     return login
+
+
+def _checked_name(name: str) -> str:
+    """A name as keys and journals hold it: on one line, with nothing that hides or turns letters around."""
+    from celosia.pipeline._identity import is_name
+
+    plain = " ".join(name.split())
+    if not is_name(plain):
+        raise NameNeeded()
+    return plain
 
 
 def _checked_roles(name: str, roles: Sequence[str]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def new_identity(name: str, passphrase: str, path: Place | None = None) -> Ident
     """Make a key pair; the public half is written beside it, to be sent to whoever keeps the project."""
     target = Path(path) if path is not None else default_identity()
     name = " ".join(name.split())
-    if not _is_name(name):
+    if not is_name(name):
         raise NameNeeded()
     if target.exists():
         raise AlreadyExists(path=str(target))
@@ -104,14 +104,14 @@ def read_card(path: Place) -> tuple[str, str]:
     try:
         with Path(path).open("rb") as stream:
             card = json.loads(stream.read(_LARGEST_CARD + 1).decode("utf-8"))
-            if card["format"] != IDENTITY_FORMAT or stream.tell() > _LARGEST_CARD or not _is_name(str(card["name"])):
+            if card["format"] != IDENTITY_FORMAT or stream.tell() > _LARGEST_CARD or not is_name(str(card["name"])):
                 raise KeyError
         return str(card["name"]), str(card["key"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise IdentityMissing(path=str(path)) from None
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
     """Whether a name can be shown on one line as it is: no control character, none that turns the others around."""
     return 0 < len(text) <= _LONGEST_NAME and text.isprintable()
 
@@ -151,6 +151,6 @@ def canonical(document: dict[str, Any]) -> bytes:
 
 
 __all__ = [
-    "IDENTITY_FORMAT", "Identity", "canonical", "default_identity", "is_key", "is_signed",
+    "IDENTITY_FORMAT", "Identity", "canonical", "default_identity", "is_key", "is_name", "is_signed",
     "load_identity", "new_identity", "public_card", "public_hex", "read_card",
 ]  # fmt: skip
