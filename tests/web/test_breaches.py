@@ -78,6 +78,29 @@ def test_what_is_typed_where_a_name_belongs_is_written_nowhere(root: Path, offic
     assert {one["who"] for one in refused} == {"–"}
 
 
+def test_a_stranger_who_goes_on_knocking_fills_no_journal_and_keeps_nobody_out(root: Path, office: Office) -> None:
+    employ(root, "hugo", "Hugo Neira", "verifier")
+    stranger = httpx.HTTPTransport(local_address="127.0.0.66")
+    with httpx.Client(base_url=office.base, headers={"origin": office.base}, transport=stranger, timeout=120) as door:
+        for login in ("hugo", "password of hugo", "key hugo"):
+            codes = [door.post("/login", data={"login": login, "password": "x"}).status_code for _ in range(9)]
+            assert codes == [403] * WRONG_MOST + [429] * (9 - WRONG_MOST)
+    told = journal_entries(root / ".celosia" / "journal.jsonl")
+    shut = [one["facts"] for one in told if one["what"] == "login-shut"]
+    assert [one["account"] for one in shut if one["address"] == "127.0.0.66"] == ["hugo", ""]
+    inside = let_in(office, "hugo")
+    new = "otra clave bien larga"
+    changed = {"csrf": inside.csrf, "old": PASSWORD, "new": new, "again": new}
+    assert inside.client.post("/password", data=changed).headers["location"] == "/"
+
+
+def test_an_address_that_somebody_claims_for_themselves_is_not_believed(root: Path, office: Office) -> None:
+    with httpx.Client(base_url=office.base, headers={"origin": office.base, "x-forwarded-for": "11.111.111-1"}) as door:
+        door.post("/login", data={"login": "dina", "password": "no es esta"}, timeout=120)
+    told = journal_entries(root / ".celosia" / "journal.jsonl")
+    assert {one["facts"]["address"] for one in told if "address" in one["facts"]} <= {"127.0.0.1", "127.0.0.66"}
+
+
 def elements_of(page: str) -> tuple[str, dict[str, Any]]:
     """The id of a page and its elements, as the browser gets them."""
     client, found = CLIENT.search(page), ELEMENTS.search(page)

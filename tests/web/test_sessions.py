@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.web._sessions import IDLE, LIFE, Sessions
+from celosia.web._sessions import (
+    AGAIN,
+    EVERYWHERE_MOST,
+    FROM_MOST,
+    IDLE,
+    LIFE,
+    WRONG_MOST,
+    WRONG_WITHIN,
+    Guesses,
+    Sessions,
+)
 
 
 class Clock:
@@ -92,3 +102,56 @@ def test_a_look_of_the_page_itself_keeps_no_session_alive() -> None:
     now[0] = IDLE + 1.0
     assert not sessions.lasts(made)
     assert sessions.of(made.id) is None
+
+
+def test_a_strangers_guesses_keep_nobody_else_out(clock: Clock) -> None:
+    guesses = Guesses(clock)
+    for _ in range(WRONG_MOST):
+        guesses.wrong("login ana", "10.0.0.66")
+    assert guesses.shut("login ana", "10.0.0.66")
+    assert not guesses.shut("login ana", "10.0.0.1")
+    clock.now += WRONG_WITHIN
+    assert not guesses.shut("login ana", "10.0.0.66")
+
+
+def test_guesses_at_one_account_from_many_places_shut_it_for_all(clock: Clock) -> None:
+    guesses = Guesses(clock)
+    for number in range(EVERYWHERE_MOST):
+        assert not guesses.shut("login ana", "10.0.0.1")
+        guesses.wrong("login ana", f"10.0.1.{number}")
+    assert guesses.shut("login ana", "10.0.0.1")
+    assert not guesses.shut("login beto", "10.0.0.1")
+
+
+def test_guesses_from_one_place_at_many_accounts_shut_that_place(clock: Clock) -> None:
+    guesses = Guesses(clock)
+    for number in range(FROM_MOST):
+        guesses.wrong(f"login n{number}", "10.0.0.66")
+    assert guesses.shut("login ana", "10.0.0.66")
+    assert not guesses.shut("login ana", "10.0.0.1")
+
+
+def test_what_has_no_address_is_counted_for_its_own_alone(clock: Clock) -> None:
+    guesses = Guesses(clock)
+    for number in range(FROM_MOST):
+        guesses.wrong(f"password of n{number}", "")
+    assert not guesses.shut("password of ana", "")
+    for _ in range(WRONG_MOST):
+        guesses.wrong("key ana", "")
+    assert guesses.shut("key ana", "")
+
+
+def test_a_right_password_forgets_the_wrong_ones(clock: Clock) -> None:
+    guesses = Guesses(clock)
+    for _ in range(WRONG_MOST):
+        guesses.wrong("login ana", "10.0.0.1")
+    guesses.right("login ana", "10.0.0.1")
+    assert not guesses.shut("login ana", "10.0.0.1")
+
+
+def test_knocking_on_a_shut_door_is_news_once_a_minute(clock: Clock) -> None:
+    guesses = Guesses(clock)
+    assert [guesses.news("ana", "10.0.0.1") for _ in range(3)] == [True, False, False]
+    assert guesses.news("ana", "10.0.0.2")
+    clock.now += AGAIN
+    assert guesses.news("ana", "10.0.0.1")

@@ -65,16 +65,17 @@ async def login(office: Office, guesses: Guesses, request: Request, cookie: str)
     given = await _form(request)
     name, address = given.get("login", "").strip().lower()[:64], request.client.host if request.client else ""
     account = next((one for one in read_accounts(office.root) if one.login == name), None)
-    known = account.login if account else ""
-    if guesses.shut(name, address) or not _FREE.room:
-        await _noted(office, "login-shut", known, address)
+    known, mark = account.login if account else "", f"login {name}"  # no name is that of another kind of guess
+    if guesses.shut(mark, address) or not _FREE.room:
+        if guesses.news(known, address):  # whoever goes on knocking does not fill the journal
+            await _noted(office, "login-shut", known, address)
         return await show_login(office, "door.shut", 429)
-    guesses.wrong(name, address)  # counted before it is looked at: many at once are many
+    guesses.wrong(mark, address)  # counted before it is looked at: many at once are many
     if not await _FREE.fits(account, given.get("password", "")):
         await _noted(office, "login-refused", known, address)
         return await show_login(office, "door.wrong", 403)
     assert account is not None
-    guesses.right(name, address)
+    guesses.right(mark, address)
     session = office.sessions.open(account.login, account.name, account.roles, account.fresh)
     await _noted(office, "login", account.login, address)
     return _entered(session, cookie, "/password" if session.fresh else "/")
@@ -104,14 +105,15 @@ async def new_password(office: Office, guesses: Guesses, session: Session, reque
     if guesses.shut(f"password of {session.login}", "") or not _FREE.room:
         office.sessions.close(session)
         return RedirectResponse("/login", 303)
-    guesses.wrong(f"password of {session.login}", "")
     if given.get("new", "") != given.get("again", ""):
         return await show_password(session, messages.section(session.language, "web")["door.differ"], 400)
+    guesses.wrong(f"password of {session.login}", "")
     try:
         done = await asyncio.to_thread(
             change_password, office.root, session.login, given.get("old", ""), given.get("new", "")
         )
     except CelosiaError as error:
+        guesses.right(f"password of {session.login}", "")  # the old one was it: the new one is not fit
         with messages.speaking(session.language):
             return await show_password(session, str(error), 400)
     if not done:

@@ -24,7 +24,7 @@ from celosia.errors import CelosiaError, InternalFault, NotYourRole, SessionOver
 from celosia.web import _rights as rights
 from celosia.web._jobs import Job
 from celosia.web._office import Office
-from celosia.web._sessions import Session, forget_file
+from celosia.web._sessions import AGAIN, Session, forget_file
 from celosia.web._tour import tour_panel
 from celosia.web._widgets import button, link, note, tag, word
 from celosia.web._workers import Call, Failed, place_of
@@ -34,7 +34,6 @@ STEPS = ("overview", "data", "dictionary", "request", "hierarchies", "risk", "se
 STATS_PARTS = ("tables", "catalogue", "lineage", "history")  # the pages of a STATS folder
 _HEAD = '<link rel="stylesheet" href="/assets/celosia.css"><script src="/assets/celosia.js" defer></script>'
 _OFFERED = 5  # files that wait to be fetched
-_AGAIN = 60.0  # seconds in which a second refusal of the same thing is not written down
 _TICK = 0.4  # seconds between two looks at the work that runs
 
 
@@ -184,7 +183,7 @@ def refused(desk: Desk, what: str) -> None:
     """Note that somebody tried what their role does not include; the same again within a minute is no news."""
     now = time.monotonic()
     tried = f"{desk.name} {desk.page} {desk.part} {desk.item} {what}"
-    if now - desk.session.noted.get(tried, -_AGAIN) < _AGAIN:
+    if now - desk.session.noted.get(tried, -AGAIN) < AGAIN:
         return
     desk.session.noted[tried] = now
     project = desk.name if desk.name and _is_there(desk) else ""  # a name that leads away leads to no journal

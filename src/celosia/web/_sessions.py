@@ -18,9 +18,11 @@ from pathlib import Path
 LIFE = 12 * 60 * 60  # seconds that a session lasts at most
 IDLE = 60 * 60  # seconds without a sign of life after which an account must enter again
 OWNER = ("owner",)  # the person at the machine: there are no accounts, and everything is theirs
-WRONG_MOST = 5  # guesses at one account …
-FROM_MOST = 20  # … or from one address …
+WRONG_MOST = 5  # guesses at one account from one address …
+FROM_MOST = 20  # … or from one address at any …
+EVERYWHERE_MOST = 30  # … or at one account from anywhere …
 WRONG_WITHIN = 15 * 60  # … within these seconds shut the door for as long
+AGAIN = 60.0  # seconds in which the same refusal is not written down a second time
 
 
 _MANY = 10_000  # names guessed at before those of long ago are put away
@@ -136,31 +138,46 @@ class Sessions:
 
 
 class Guesses:
-    """Wrong passwords, by account and by address: after too many the door stays shut for a while."""
+    """Wrong passwords, by account and by address: after too many the door stays shut for a while.
+
+    Few shut it for the address they came from, so that nobody else is kept out by a stranger's guesses; many more from
+    several addresses shut it for everybody. Without an address there is one place to guess from.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._wrong: dict[str, list[float]] = {}
+        self._wrong: dict[tuple[str, str], list[float]] = {}
+        self._told: dict[tuple[str, str], float] = {}
 
     def shut(self, login: str, address: str) -> bool:
         """Whether no password is looked at now."""
-        return self._recent(f"login {login}") >= WRONG_MOST or self._recent(f"from {address}") >= FROM_MOST
+        return any(self._recent(key) >= most for key, most in _limits(login, address).items())
 
     def wrong(self, login: str, address: str) -> None:
         """Remember a wrong guess."""
         if len(self._wrong) > _MANY:
             for key in tuple(self._wrong):
                 self._recent(key)
-        for key in (f"login {login}", f"from {address}"):
+        for key in _limits(login, address):
             self._wrong.setdefault(key, []).append(self._clock())
 
     def right(self, login: str, address: str) -> None:
         """Forget the guesses at an account, and the one that was right."""
-        self._wrong.pop(f"login {login}", None)
-        if self._wrong.get(f"from {address}"):
-            self._wrong[f"from {address}"].pop()
+        for key in ((login, address), (login, "")):
+            self._wrong.pop(key, None)
+        if self._wrong.get(("", address)):
+            self._wrong[("", address)].pop()
 
-    def _recent(self, key: str) -> int:
+    def news(self, login: str, address: str) -> bool:
+        """Whether a knock at the shut door is worth a line: the same again within a minute is not."""
+        now = self._clock()
+        self._told = {key: told for key, told in self._told.items() if told + AGAIN > now}
+        if (login, address) in self._told or len(self._told) >= _MANY:
+            return False
+        self._told[(login, address)] = now
+        return True
+
+    def _recent(self, key: tuple[str, str]) -> int:
         since = self._clock() - WRONG_WITHIN
         kept = [moment for moment in self._wrong.get(key, ()) if moment > since]
         if kept:
@@ -168,3 +185,10 @@ class Guesses:
         else:
             self._wrong.pop(key, None)
         return len(kept)
+
+
+def _limits(login: str, address: str) -> dict[tuple[str, str], int]:
+    """What a guess counts for, and how many of each shut the door."""
+    if not address:
+        return {(login, ""): WRONG_MOST}
+    return {(login, address): WRONG_MOST, ("", address): FROM_MOST, (login, ""): EVERYWHERE_MOST}

@@ -97,12 +97,12 @@ async def with_key(desk: Desk, verb: str, *args: Any) -> Any:
     guesses: Guesses = app.state.guesses
     mark = f"key {desk.session.login}"
     try:
-        if guesses.shut(mark, desk.session.id):
+        if guesses.shut(mark, ""):
             raise Shown(word("web_keys.shut"))
         made = await desk.answer(verb, *args)
     except (Failed, CelosiaError, Shown) as error:
         if isinstance(error, Failed) and error.told.code == "wrong_passphrase":
-            guesses.wrong(mark, desk.session.id)
+            guesses.wrong(mark, "")
             refused(desk, f"{verb} passphrase")
         tell(str(error), "bad")
         raise Shown(str(error)) from None
