@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
-from celosia.errors import BadCertificate
-from celosia.web._certificate import fingerprint, self_made, usable
+from celosia.errors import BadCertificate, HostUnusable, PortTaken, ValueOutOfRange
+from celosia.web._certificate import fingerprint, plain_name, self_made, usable
+from celosia.web._server import Listening, _listening, _names, _tls
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -46,3 +53,63 @@ def test_its_names_are_what_browsers_check(tmp_path: Path) -> None:
     names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == ["datos.example"]
     assert [str(one) for one in names.get_values_for_type(x509.IPAddress)] == ["10.0.0.5"]
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ("Datos.Example.", "datos.example"),
+        ("estadística.example", "xn--estadstica-o8a.example"),
+        ("10.0.0.5", "10.0.0.5"),
+    ],
+)
+def test_a_name_is_taken_as_browsers_send_it(tmp_path: Path, given: str, plain: str) -> None:
+    assert plain_name(given) == plain
+    usable(*self_made(tmp_path, [plain], NOW))
+
+
+@pytest.mark.parametrize("given", ["", "a b", "::", "http://a.example", "a.example:443", "a" * 64 + ".example"])
+def test_what_is_no_name_is_refused(given: str) -> None:
+    with pytest.raises(ValueOutOfRange):
+        plain_name(given)
+
+
+def test_a_long_name_has_its_certificate(tmp_path: Path) -> None:
+    usable(*self_made(tmp_path, ["a" * 60 + ".ministerio.example"], NOW))
+
+
+def test_a_key_that_asks_for_a_passphrase_asks_nobody(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    certificate, key = self_made(tmp_path, ["a.example"], NOW)
+    private = load_pem_private_key(key.read_bytes(), None)
+    locked = tmp_path / "locked.pem"
+    locked.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secreta")))
+    with pytest.raises(BadCertificate):
+        usable(certificate, locked)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_certificate_without_its_key_is_never_left_out(tmp_path: Path) -> None:
+    certificate, key = self_made(tmp_path, ["a.example"], NOW)
+    both = tmp_path / "both.pem"
+    both.write_bytes(certificate.read_bytes() + key.read_bytes())
+    assert _tls(tmp_path, Listening(certificate=both), ("a.example",)) == (both, both)
+    for asked in (Listening(certificate=certificate), Listening(key=key)):
+        with pytest.raises(BadCertificate):
+            _tls(tmp_path, asked, ("a.example",))
+
+
+def test_listening_everywhere_the_page_has_this_machines_name() -> None:
+    assert _names(Listening("0.0.0.0", names=("Datos.Example",)))[0] == "datos.example"
+    assert _names(Listening("0.0.0.0"))[-2:] == ("127.0.0.1", "localhost")
+    assert _names(Listening("10.0.0.5")) == ("10.0.0.5", "127.0.0.1", "localhost")
+    with pytest.raises(HostUnusable):
+        _names(Listening("::"))
+
+
+def test_an_address_of_another_machine_is_not_called_a_taken_port() -> None:
+    with pytest.raises(HostUnusable):
+        _listening(Listening("192.0.2.1"))
+    taken = _listening(Listening())
+    with pytest.raises(PortTaken):
+        _listening(Listening(port=taken.getsockname()[1]))
+    taken.close()

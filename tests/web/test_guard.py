@@ -429,3 +429,33 @@ def test_a_page_in_pieces_is_dressed_whole() -> None:
     answer = _ask(guard, "GET", "/x", _own(sessions)[0])
     assert re.search(r'<script nonce="[^"]{16,}">1</script>ñ', answer.text)
     assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+@pytest.mark.parametrize(
+    ("tls", "port", "host", "status"),
+    [
+        (True, 443, "datos.example", 401), (True, 443, "datos.example:443", 401), (True, 443, "DATOS.example", 401),
+        (True, 8443, "datos.example", 421), (False, 443, "datos.example", 421), (False, 80, "datos.example", 401),
+        (True, 443, "evil.example", 421), (True, 443, "", 421),
+    ],
+)  # fmt: skip
+def test_the_port_that_everybody_uses_may_be_left_out(tls: bool, port: int, host: str, status: int) -> None:
+    guard = Guard(_counting, Sessions("es"), Gate(("datos.example", "localhost"), port, tls=tls))
+    assert _ask(guard, "GET", "/x", "", headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("tls", "host", "promised"),
+    [
+        (True, "datos.example:8000", True), (True, "127.0.0.1:8000", True), (True, "localhost:8000", False),
+        (True, "evil.example:8000", False), (False, "datos.example:8000", False),
+    ],
+)  # fmt: skip
+def test_who_came_by_a_certificate_is_told_to_come_by_one_again(tls: bool, host: str, promised: bool) -> None:
+    sessions = Sessions("es", lambda: 0.0)
+    guard = Guard(_counting, sessions, Gate(("datos.example", "127.0.0.1", "localhost"), 8000, tls=tls))
+    session = sessions.open()
+    name = "__Host-celosia_8000" if tls else "celosia_8000"
+    for cookie in (f"{name}={session.id}", ""):  # let in, and shown the door
+        answer = _ask(guard, "GET", "/x", "", headers={"host": host, "cookie": cookie})
+        assert (answer.headers.get("strict-transport-security") == "max-age=31536000") is promised

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import re
 import ssl
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from celosia.errors import BadCertificate
+from celosia.errors import BadCertificate, ValueOutOfRange
 from celosia.pipeline import office_folder
 
 _DAYS = 397
+_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 
 
 def usable(certificate: Path, key: Path) -> None:
     """Refuse a certificate and key that do not belong together."""
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
-    except (OSError, ssl.SSLError):
+    try:  # with a passphrase, so that nobody is asked for one: a server starts by itself
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (OSError, ssl.SSLError, ValueError):
         raise BadCertificate(path=str(certificate)) from None
+
+
+def plain_name(given: str) -> str:
+    """A name or address as browsers send it: small letters, accents as the network writes them."""
+    name = given.strip().rstrip(".").lower()
+    with contextlib.suppress(ValueError):
+        return str(ipaddress.IPv4Address(name))
+    try:
+        name = name.encode("idna").decode("ascii")
+    except ValueError:
+        name = ""
+    if not _NAME.fullmatch(name):
+        raise ValueOutOfRange(parameter="names", given=given[:80], allowed="datos.example, 10.0.0.5")
+    return name
 
 
 def fingerprint(certificate: Path) -> str:
@@ -74,7 +91,7 @@ def _make(certificate: Path, key: Path, names: Sequence[str], now: datetime) -> 
     from cryptography.hazmat.primitives.asymmetric import ec
 
     private = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"celosia {names[0]}")])
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"celosia {names[0]}"[:64])])  # its most
     made = (
         x509.CertificateBuilder()
         .subject_name(subject)

@@ -30,6 +30,8 @@ _FORMS = ("/login", "/password", "/logout")  # plain forms cannot send a header:
 _OPEN = ("/login", "/assets/celosia.css", "/assets/celosia.svg")  # what somebody without a session may see
 _CHANNEL = "/_nicegui_ws"
 _ASSETS = ("/_nicegui/", "/assets/")
+_STRICT = (b"strict-transport-security", b"max-age=31536000")
+_LOCAL = "localhost"  # a name that other programs of the reader's machine share: no promise is made for it
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
 _ALWAYS = {
     "x-content-type-options": "nosniff",
@@ -53,8 +55,9 @@ class Gate:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What a request may call us."""
-        return frozenset(f"{name}:{self.port}" for name in self.names)
+        """What a request may call us; browsers leave out the port that everybody uses."""
+        usual = self.names if self.port == (443 if self.tls else 80) else ()
+        return frozenset((*(f"{name}:{self.port}" for name in self.names), *usual))
 
     @property
     def scheme(self) -> str:
@@ -71,6 +74,17 @@ class Gate:
         """The cookie, with room for the session's id and life."""
         text = self.cookie + "={id}; Path=/; HttpOnly; SameSite=Strict; Max-Age={life}"
         return text + "; Secure" if self.tls else text
+
+
+def _strict(send: Send) -> Send:
+    """Tell a browser that came by a certificate to come by one for a year."""
+
+    async def strict(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], _STRICT]}
+        await send(message)
+
+    return strict
 
 
 class Guard:
@@ -94,6 +108,8 @@ class Guard:
             await (send({"type": "websocket.close", "code": 1008}) if refused else self._app(scope, receive, send))
             return
         host = headers.get("host", "")
+        if self._gate.tls and host in self._gate.hosts and host.partition(":")[0] != _LOCAL:
+            send = _strict(send)
         if refused == 401 and scope["method"] == "GET":
             await self._outside(scope, send, host)
         elif refused:
@@ -263,7 +279,8 @@ def _words(status: int) -> str:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    return {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
+    found = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
+    return {**found, "host": found.get("host", "").lower()}  # a name is one name however it is spelt
 
 
 def _cookie(headers: Mapping[str, str], name: str) -> str:

@@ -5,6 +5,8 @@ Alone, the terminal is told one address whose token lets one browser in. Shared,
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import socket
@@ -13,14 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia import messages
-from celosia.errors import AccountsNeeded, MissingExtra, NotAFolder, PortTaken
+from celosia.errors import AccountsNeeded, HostUnusable, MissingExtra, NotAFolder, PortTaken, ValueOutOfRange
 from celosia.pipeline import Standing, private_corner, read_accounts
-from celosia.web._certificate import fingerprint, self_made, usable
+from celosia.web._certificate import fingerprint, plain_name, self_made, usable
 from celosia.web._sessions import Sessions
 
 LOOPBACK = "127.0.0.1"
 _HERE = (LOOPBACK, "localhost")
 _EVERYWHERE = ("0.0.0.0",)
+_PORT_FAULTS = (errno.EADDRINUSE, errno.EACCES, errno.EPERM)
 UPLOAD_LIMIT = 1_000_000_000  # bytes
 _CHANNEL_LIMIT = 1_000_000  # bytes of one message on the page's channel
 
@@ -59,10 +62,10 @@ def serve(
         raise MissingExtra(feature=messages.text("web.feature"), extra="web") from None
     root, only = projects_root(folder)
     _refuse_open_door(root, asked)
+    names = _names(asked)
+    tls = _tls(root, asked, names)
     listening = _listening(asked)
     number = listening.getsockname()[1]
-    names = tuple(dict.fromkeys((*(() if asked.host in _EVERYWHERE else (asked.host,)), *asked.names, *_HERE)))
-    tls = _tls(root, asked, names)
     sessions = Sessions(messages.language(), standing=Standing(root)) if asked.shared else Sessions(messages.language())
     corner = private_corner(root)
     try:
@@ -70,6 +73,7 @@ def serve(
         application = build(root, corner, sessions, gate, upload_limit, only)
         config = uvicorn.Config(
             application, log_config=None, access_log=False, server_header=False, ws_max_size=_CHANNEL_LIMIT,
+            proxy_headers=False,  # who knocks is who knocks, whatever they say of themselves
             timeout_graceful_shutdown=2, ssl_certfile=tls and tls[0], ssl_keyfile=tls and str(tls[1]),
         )  # fmt: skip
         entry = "login" if asked.shared else f"enter?token={sessions.new_token()}"
@@ -86,11 +90,31 @@ def _refuse_open_door(root: Path, asked: Listening) -> None:
         raise AccountsNeeded(path=str(root))
 
 
+def _names(asked: Listening) -> tuple[str, ...]:
+    """What the page is called, the name to announce first; listening everywhere, this machine's own where none is."""
+    given = list(map(plain_name, asked.names))
+    if asked.host not in _EVERYWHERE:
+        given.insert(0, _own_name(asked.host))
+    elif not given:
+        with contextlib.suppress(ValueOutOfRange):
+            given.append(plain_name(socket.gethostname()))
+    return tuple(dict.fromkeys((*given, *_HERE)))
+
+
+def _own_name(host: str) -> str:
+    try:
+        return plain_name(host)
+    except ValueOutOfRange:
+        raise HostUnusable(host=host[:80]) from None
+
+
 def _tls(root: Path, asked: Listening, names: tuple[str, ...]) -> tuple[Path, Path] | None:
-    """The certificate and its key: those given, or our own where others can listen in."""
-    if asked.certificate is not None and asked.key is not None:
-        usable(asked.certificate, asked.key)
-        return asked.certificate, asked.key
+    """The certificate and its key: those given (one file may hold both), or our own where others can listen in."""
+    given = asked.certificate or asked.key
+    if given is not None:
+        pair = asked.certificate or given, asked.key or given
+        usable(*pair)
+        return pair
     return None if asked.host in _HERE else self_made(root, names)
 
 
@@ -116,7 +140,9 @@ def _listening(asked: Listening) -> socket.socket:
     try:
         made.bind((asked.host, asked.port or 0))
         made.listen()  # whoever opens the address at once waits in line instead of being turned away
-    except OSError:
+    except OSError as fault:
         made.close()
-        raise PortTaken(port=str(asked.port or "")) from None
+        if fault.errno in _PORT_FAULTS:
+            raise PortTaken(port=str(asked.port or "")) from None
+        raise HostUnusable(host=asked.host[:80]) from None
     return made
