@@ -341,6 +341,11 @@ def test_an_account_joins_with_its_own_card_in_roles_that_it_has(folder):
         join_person(folder, root, "dora", ["lead"], now=NOW)
 
 
+def test_an_outsider_is_not_asked_for_a_key_that_no_page_of_theirs_makes(folder):
+    add_account(folder.parent, "omar", "Omar Rey", ["outsider"])
+    assert people_view(folder, folder.parent).accounts == ()
+
+
 @pytest.mark.requirement("M31", "M38")
 def test_a_role_that_nobody_holds_is_told(folder):
     people = folder / "people.toml"
@@ -500,6 +505,15 @@ def test_what_is_no_archive_is_refused_as_such(tmp_path, body):
     path.write_bytes(body)
     with pytest.raises(ArchiveRefused):
         verify_upload(path)
+
+
+def test_an_archive_damaged_on_its_way_is_refused(packed, tmp_path):
+    body = packed.read_bytes()
+    for start in range(200, len(body) - 1_000, len(body) // 20):
+        path = tmp_path / "x.zip"
+        path.write_bytes(body[:start] + bytes(one ^ 0x5A for one in body[start : start + 300]) + body[start + 300 :])
+        with pytest.raises(ArchiveRefused):
+            verify_upload(path)
 
 
 def test_a_manifest_nested_without_end_is_refused(packed, tmp_path):

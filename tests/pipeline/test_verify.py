@@ -238,6 +238,16 @@ def test_a_broken_manifest_is_refused_by_name(release, body):
         verify_release(release)
 
 
+@pytest.mark.parametrize("odd", [[1], ["SEXO", {"a": 1}], [None]])
+@pytest.mark.parametrize("part", ["published", "sensitive"])
+def test_a_manifest_of_odd_names_is_judged_and_does_not_hold(release, part, odd):
+    edited(
+        release / "manifest.json",
+        lambda document: (document if part in document else document["policy"]).update({part: odd}),
+    )
+    assert not verify_release(release).holds
+
+
 def test_a_folder_without_manifest_is_no_release(tmp_path):
     with pytest.raises(NotARelease):
         verify_release(tmp_path)

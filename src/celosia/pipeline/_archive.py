@@ -11,6 +11,7 @@ import re
 import stat
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 from celosia import messages
@@ -33,6 +34,16 @@ _PLAIN = re.compile(r"[\w][\w .-]{0,99}")
 _OWN = re.compile(
     rf"{MANIFEST}|{PUBLICATION}|{SIGNATURES}/[a-z_-]+\d*\.json|data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv"
     r"|dossier/[a-z_-]+\.(html|pdf|docx|svg|png)"
+)
+# What a reader of archives raises at one that is not whole.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
 )
 _END, _END64 = b"PK\x05\x06", b"PK\x06\x07"
 
@@ -91,7 +102,7 @@ def _unpacked(packed: Path, corner: Path, most_files: int, most_bytes: int) -> P
             target = corner / (home or "release")
             for entry in entries:
                 most_bytes -= _write(archive, entry, target / entry.filename.removeprefix(f"{home}/"), most_bytes)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError, ValueError):
+    except _DAMAGED:
         raise ArchiveRefused(reason=_reason("damaged")) from None
     _refuse_swollen(target / "data.xlsx", most_bytes)
     return target
@@ -173,5 +184,5 @@ def _refuse_swollen(workbook: Path, most: int) -> None:
                         most -= len(piece)
                         if most < 0:
                             raise ArchiveRefused(reason=_reason("large"))
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError):
+    except _DAMAGED:
         return  # no workbook at all: verify says so

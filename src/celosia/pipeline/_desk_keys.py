@@ -89,8 +89,9 @@ def people_view(folder: Place, root: Place) -> PeopleView:
     people = read_people(project.folder)
     asked = dict.fromkeys(role for name in project.config.protocols for role in load(name).roles)
     held = {role for person in people for role in person.roles}
-    accounts = tuple(_candidate(root, one, people) for one in read_accounts(root) if one.active)
-    held.add("outsider")  # whoever tries to break the candidate needs no place among those who sign
+    signers = [one for one in read_accounts(root) if one.active and one.roles != ("outsider",)]
+    accounts = tuple(_candidate(root, one, people) for one in signers)
+    held.add("outsider")  # whoever tries to break the candidate needs no place among those who sign, and no key
     return PeopleView(people, accounts, tuple(role for role in asked if role not in held))
 
 

@@ -121,12 +121,12 @@ def _dictionary(held: Held) -> tuple[tuple[Variable, ...], Finding]:
         variables = dictionary.load(path.read_text("utf-8"), path.name)
     except (OSError, ValueError, CelosiaError):
         return (), Finding("dictionary", State.NOT_MEASURABLE)
-    different = set(held.manifest.published) ^ {variable.name for variable in variables}
     try:
+        different = set(held.manifest.published) ^ {variable.name for variable in variables}
         different |= _other_roles(held.manifest.policy, variables)
     except _ODD:
         return variables, Finding("dictionary", State.NOT_MEASURABLE)
-    return variables, Finding("dictionary", _state(not different), tuple(sorted(different)))
+    return variables, Finding("dictionary", _state(not different), tuple(sorted(map(str, different))))
 
 
 def _other_roles(policy: Mapping[str, Any], variables: Sequence[Variable]) -> set[str]:
