@@ -36,6 +36,7 @@ from celosia.pipeline import (
     intruder_view,
     judge_claims,
     make_plan,
+    open_attempts,
     read_claims,
     received_claims,
     run_plan,
@@ -66,6 +67,16 @@ def project(made, tmp_path):
     folder = tmp_path / "p"
     shutil.copytree(made, folder)
     return folder
+
+
+def test_only_projects_with_a_candidate_are_named_outside(project):
+    other = project.parent / "denuncias"
+    other.mkdir()
+    shutil.copy(project / "celosia.toml", other)
+    (project.parent / "enlace").symlink_to(project)
+    assert open_attempts(project.parent) == (project.name,)
+    (project / "private" / "candidate" / "verdict.json").unlink()
+    assert open_attempts(project.parent) == ()
 
 
 def claimed(view, place=0, **changed):

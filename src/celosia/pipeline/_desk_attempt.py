@@ -40,7 +40,7 @@ from celosia.pipeline._claims_sheet import Cells, claims_alone, hand_over
 from celosia.pipeline._intruder_project import candidate_of, candidate_target
 from celosia.pipeline._kept import digest_of_file, keep_report, kept_report
 from celosia.pipeline._plan import read_plan
-from celosia.pipeline._project import Project, open_project
+from celosia.pipeline._project import Project, is_project, open_project
 from celosia.pipeline._release_files import _harmless, published_file, write_dictionary
 from celosia.pipeline._rule_context import published_variables
 from celosia.pipeline._worksheet import worksheet_of
@@ -101,6 +101,16 @@ def _variables(project: Project) -> Sequence[Any]:
 
 
 # --- what the outsider sees -----------------------------------------------------------------------
+
+
+def open_attempts(root: Place) -> tuple[str, ...]:
+    """The projects under a folder that have a candidate to be tried; the others are nobody's business outside."""
+    own = [path for path in sorted(Path(root).iterdir()) if not path.name.startswith(".") and not path.is_symlink()]
+    return tuple(path.name for path in own if is_project(path) and _has_candidate(path))
+
+
+def _has_candidate(folder: Path) -> bool:
+    return all((folder / "private" / "candidate" / name).is_file() for name in ("data.csv", "verdict.json"))
 
 
 def attempt_view(folder: Place, name: str = "") -> Attempt:

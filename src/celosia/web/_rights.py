@@ -50,7 +50,7 @@ _APPROVE = frozenset(("approve_with_key", "signing_view"))
 _PUBLISH = frozenset(("publish_release",))
 _INVITE = frozenset(("join_card", "join_person"))
 _ATTEMPT = frozenset((
-    "attempt_file", "attempt_view", "list_projects", "save_attempt", "send_claims",
+    "attempt_file", "attempt_view", "open_attempts", "save_attempt", "send_claims",
 ))  # fmt: skip
 # Whether a claim was right is answered in the house, never by whoever made it.
 _JUDGE = frozenset(("judge_claims", "received_claims", "save_worksheet"))

@@ -18,11 +18,12 @@ _TOURS = (*_NORMS, "yapo")
 @plain_page("/", "web.projects")
 async def projects_page(desk: Desk) -> None:
     """Every project, where it stands and what blocks it."""
+    if not rights.may_see(desk.session.roles, "overview"):
+        names = await desk.ask("open_attempts", desk.office.root)
+        _to_try([one for one in names if desk.office.only in ("", one)])
+        return
     found = await desk.ask("list_projects", desk.office.root)
     projects = [one for one in found.projects if desk.office.only in ("", one.folder)]
-    if not rights.may_see(desk.session.roles, "overview"):
-        _to_try([one.folder for one in projects if not one.broken])
-        return
     if not desk.office.only and desk.may("create_project"):
         _begin(desk)
     folders = await desk.ask("stats.list_stats", desk.office.root) if desk.may("stats.list_stats") else ()
@@ -39,9 +40,9 @@ async def projects_page(desk: Desk) -> None:
 
 
 def _to_try(folders: Sequence[str]) -> None:
-    """What an outsider sees of the projects: their names, and the way to the page of the test."""
+    """What an outsider sees of the projects that can be tried: their names, and the way to the page of the test."""
     if not folders:
-        paragraph(word("web.no_projects"))
+        paragraph(word("web_intruder.attempt.nothing"))
     with tag("div", classes="c-columns"):
         for folder in folders:
             with card(classes="c-project-card"), tag("h2"):
