@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import uuid
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.made_projects import NOW, minsal, people_of, walked
 
+from celosia.data.candidate import write_candidate
 from celosia.data.synthetic import write_discharges
 from celosia.errors import (
     CandidateChanged,
     DataElsewhere,
     EngineAddressUnset,
+    EngineDenied,
+    EngineLost,
     EngineUnreachable,
     NotOnThisEngine,
     PasswordInAddress,
@@ -31,6 +36,7 @@ from celosia.model import dictionary
 from celosia.model.variables import Role, Scale, Treatment
 from celosia.pipeline import (
     Project,
+    _run,
     evaluate,
     init,
     make_plan,
@@ -236,6 +242,68 @@ def test_a_table_that_changed_stops_the_plan_and_the_run(database: str, tmp_path
         run_plan(folder, now=NOW)
     with pytest.raises(SourceMoved):
         make_plan(folder, now=NOW)
+
+
+@pytest.fixture
+def reader(database: str) -> Iterator[str]:
+    """The address of a user who was granted nothing, with a password; PUBLIC may not make temporary tables."""
+    import psycopg
+
+    name = f"r{uuid.uuid4().hex}"
+    with psycopg.connect(database, autocommit=True) as connection:
+        base = connection.info.dbname
+        connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'S3creto'")
+        connection.execute(f"GRANT USAGE ON SCHEMA salud TO {name}")
+        connection.execute(f"REVOKE TEMPORARY ON DATABASE {base} FROM PUBLIC")
+        yield database.replace("postgres:@", f"{name}:S3creto@")
+        connection.execute(f"DROP OWNED BY {name}")
+        connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.mark.postgres
+def test_a_user_without_the_rights_is_told_which_ones_are_needed(database: str, reader: str, tmp_path: Path) -> None:
+    import psycopg
+
+    folder = in_place(tmp_path)
+    make_plan(folder, now=NOW)
+    name = reader.split("//")[1].split(":")[0]
+    with psycopg.connect(database, autocommit=True) as connection:
+        refused = [_denied(folder, reader)]
+        connection.execute(f"GRANT SELECT ON salud.egresos TO {name}")
+        refused.append(_denied(folder, reader))
+        connection.execute(f"GRANT TEMPORARY ON DATABASE {connection.info.dbname} TO {name}")
+    assert all("SELECT" in said and "TEMPORARY" in said and "S3creto" not in said for said in refused)
+    run_plan(folder, now=NOW, engine=reader)
+
+
+def _denied(folder: Path, address: str) -> str:
+    with pytest.raises(EngineDenied) as refused:
+        run_plan(folder, now=NOW, engine=address)
+    return str(refused.value)
+
+
+@pytest.mark.postgres
+def test_a_connection_cut_in_mid_run_is_named_and_leaves_nothing(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    folder = in_place(tmp_path)
+    make_plan(folder, now=NOW)
+    before = sorted(path.name for path in (folder / "private").iterdir())
+
+    def cut(*given: Any) -> Path | None:
+        with psycopg.connect(database, autocommit=True) as connection:
+            ours = (
+                "SELECT pid FROM pg_stat_activity WHERE application_name = 'celosia' AND datname = current_database()"
+            )
+            connection.execute(f"SELECT pg_terminate_backend(pid) FROM ({ours}) AS ours")
+        return write_candidate(*given)
+
+    monkeypatch.setattr(_run, "write_candidate", cut)
+    with pytest.raises(EngineLost):
+        run_plan(folder, now=NOW)
+    assert sorted(path.name for path in (folder / "private").iterdir()) == before
 
 
 @pytest.mark.postgres

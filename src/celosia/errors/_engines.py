@@ -21,6 +21,18 @@ class EngineUnreachable(BadInput):
     fields = ("engine",)
 
 
+class EngineDenied(BadInput):
+    """The user of a database lacks a right that the work needs."""
+
+    fields = ("engine",)
+
+
+class EngineLost(BadInput):
+    """The connection to a database ended in the middle of the work."""
+
+    fields = ("engine",)
+
+
 class UnknownEngine(WrongUse):
     """No engine goes by that address, which may hold a password and is not shown."""
 

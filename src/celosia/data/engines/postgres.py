@@ -38,7 +38,16 @@ from celosia.data.engines._compile import compiled_sql
 from celosia.data.engines._memory import usable_memory
 from celosia.data.files import write_error
 from celosia.data.readers._canonical import WHITESPACE
-from celosia.errors import EncodingOfDatabase, EngineFault, EngineUnreachable, MissingExtra, OpaqueColumns, UnknownTable
+from celosia.errors import (
+    EncodingOfDatabase,
+    EngineDenied,
+    EngineFault,
+    EngineLost,
+    EngineUnreachable,
+    MissingExtra,
+    OpaqueColumns,
+    UnknownTable,
+)
 from celosia.model.schema import Schema
 
 try:
@@ -48,6 +57,8 @@ except ImportError:
     raise MissingExtra(feature="PostgreSQL", extra="postgres") from None
 
 _FAULTS = (psycopg.Error,)
+_DENIED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction)
+_LOST = ("08", "57P")  # how the codes of a connection that broke, or that the server ended, begin
 _COLUMNS = """
     SELECT a.attname, t.typname, t.typcategory
     FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
@@ -72,13 +83,13 @@ class PostgresEngine:
         self._private = private
         self.connection = _connected(url)
         self._numbers = itertools.count()
-        with guarded(self.name, _FAULTS):
+        with _guarded():
             for setting in (*SETTINGS, *_WORK):
                 self.connection.execute(setting)
 
     def text_encoding(self) -> str:
         """How the database keeps its texts; bytes that are not in the order of code points are refused."""
-        with guarded(self.name, _FAULTS):
+        with _guarded():
             row = self.connection.execute("SHOW server_encoding").fetchone()
         encoding = str(row[0]) if row else "?"
         if encoding not in _ENCODINGS:
@@ -87,14 +98,14 @@ class PostgresEngine:
 
     def tables(self) -> dict[str, tuple[str, str]]:
         """The tables and views that may be read, by the name a user gives them: schema and name."""
-        with guarded(self.name, _FAULTS), self._reading():
+        with _guarded(), self._reading():
             found = self.connection.execute(TABLES).fetchall()
         return {table if schema == "public" else f"{schema}.{table}": (schema, table) for schema, table in found}
 
     def columns(self, table: str, schema: str | None = None) -> tuple[TypedColumn, ...]:
         """The columns of a table, whatever they hold."""
         relation = sql.Identifier(schema, table) if schema else sql.Identifier(table)
-        with guarded(self.name, _FAULTS), self._reading():
+        with _guarded(), self._reading():
             found = self.connection.execute(
                 "SELECT to_regclass(%s)::oid", [relation.as_string(self.connection)]
             ).fetchone()
@@ -116,7 +127,7 @@ class PostgresEngine:
         query = sql.SQL("CREATE TEMPORARY VIEW {} AS SELECT {} FROM {}").format(
             sql.Identifier(view), sql.SQL(", ").join(parts), relation
         )
-        with guarded(self.name, _FAULTS), self.connection.transaction():
+        with _guarded(), self.connection.transaction():
             self.connection.execute(query)
         return unbound([(f"c{i}", pa.string()) for i in range(len(names))], view), names
 
@@ -150,7 +161,7 @@ class PostgresEngine:
         # OFFSET 0 keeps the digest from being made once for each piece.
         hashed = f"SELECT encode(sha256(convert_to(line, 'UTF8')), 'hex') AS h FROM ({inner}) AS lines OFFSET 0"
         query = summed_pieces(hashed, "('x' || substr(h, {start}, 8))::bit(32)::bigint", "sum({piece})::text")
-        with guarded(self.name, _FAULTS), self._reading():
+        with _guarded(), self._reading():
             row = self.connection.execute(query.encode()).fetchone()
         return whole_sums(row or ())
 
@@ -164,7 +175,7 @@ class PostgresEngine:
         kinds = [
             f'"{column}" ' + ("bigint" if pa.types.is_integer(kind) else 'text COLLATE "C"') for column, kind in columns
         ]
-        with guarded(self.name, _FAULTS), self.connection.transaction():
+        with _guarded(), self.connection.transaction():
             self.connection.execute(f"CREATE TEMPORARY TABLE {name} ({', '.join(kinds)})")
             with self.connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
                 for batch in batches:
@@ -188,7 +199,7 @@ class PostgresEngine:
         name, rows = self._fresh_name(), f"SELECT {', '.join(texts)} FROM ({_query(expression)}) AS q"
         if number:
             columns, rows = [*columns, (RANK, pa.int64())], f"SELECT *, {number} FROM ({rows}) AS r"
-        with guarded(self.name, _FAULTS), self.connection.transaction():
+        with _guarded(), self.connection.transaction():
             self.connection.execute(f"CREATE TEMPORARY TABLE {name} AS {rows}")
             self.connection.execute(f"ANALYZE {name}")
         return unbound(columns, name)
@@ -218,14 +229,14 @@ class PostgresEngine:
 
     def _copied(self, expression: Expression, target: IO[bytes]) -> None:
         query = f"COPY ({_query(expression)}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)"
-        with guarded(self.name, _FAULTS), self._reading(), self.connection.cursor().copy(query.encode()) as blocks:
+        with _guarded(), self._reading(), self.connection.cursor().copy(query.encode()) as blocks:
             for block in blocks:
                 target.write(block)
         target.seek(0)
 
     def forget(self, uploaded: Expression) -> None:
         """Drop an uploaded table that nothing needs any more."""
-        with guarded(self.name, _FAULTS), self.connection.transaction():
+        with _guarded(), self.connection.transaction():
             self.connection.execute(f"DROP TABLE IF EXISTS pg_temp.{uploaded.get_name()}")
 
     def close(self) -> None:
@@ -254,6 +265,20 @@ class PostgresEngine:
 
     def _fresh_name(self) -> str:
         return f"celosia_{next(self._numbers)}"
+
+
+@contextlib.contextmanager
+def _guarded() -> Iterator[None]:
+    """The guard at the border; a right that is missing and a connection that is lost are told apart."""
+    with guarded(PostgresEngine.name, _FAULTS):
+        try:
+            yield
+        except _DENIED:
+            raise EngineDenied(engine=PostgresEngine.name) from None
+        except psycopg.OperationalError as fault:
+            if fault.sqlstate is None or fault.sqlstate.startswith(_LOST):
+                raise EngineLost(engine=PostgresEngine.name) from None
+            raise
 
 
 def _query(expression: Expression) -> str:
