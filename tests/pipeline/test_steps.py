@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +28,7 @@ from celosia.errors import (
 from celosia.model import dictionary
 from celosia.pipeline import _steps, init, make_plan, open_project, run_plan
 from celosia.pipeline._open import opened
+from celosia.pipeline._step_size import refuse_too_large
 from celosia.pipeline._steps import refuse_small_groups, stepped
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -239,6 +241,16 @@ def test_a_step_by_row_that_does_not_fit_in_memory_is_refused_before_any_step_ru
             pass
     assert refused.value.values["technique"] == "microaggregate"
     assert refused.value.values["rows"] == source.source.rows
+
+
+def test_the_memory_that_a_refused_step_names_is_enough_for_it():
+    steps = [{"technique": "rank_swap", "columns": ["DIAS_ESTADA"], "percent": "5"}]
+    table = SimpleNamespace(count_rows=lambda: 1_234_567)
+    with pytest.raises(StepTooLarge) as refused:
+        refuse_too_large(table, steps, 400 * 10**6)
+    # Rank swapping of one column took 460 bytes a row of the process, the engine's among them.
+    assert refused.value.values["need"] * 10**9 >= 460 * 1_234_567
+    refuse_too_large(table, steps, int(refused.value.values["need"] * 10**9))
 
 
 @pytest.mark.parametrize(("memory", "fits"), [(100_000, True), (1_000, False)])

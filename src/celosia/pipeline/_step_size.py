@@ -14,8 +14,10 @@ from celosia.errors import StepTooLarge
 from celosia.techniques import Lines, Technique, understood
 
 _FEWER_ROWS = ("select", "remove_records")  # after one of these, the rows are counted again
-_ROW, _CELL = 150, 160  # bytes, as measured of rank swapping, the hungriest: a row, and each of its columns
-_GIGABYTE = 10**9
+_ROW, _CELL = 150, 160  # bytes outside the engine, as measured of rank swapping, noise and microaggregation: a row, and
+# each of its columns. They are still held while the engine joins what the step made, and the engine has half of it all.
+_WITH_ENGINE = 2
+_TENTH = 10**8  # of a gigabyte
 
 
 def refuse_too_large(table: Table, steps: Sequence[Mapping[str, Any]], memory: int) -> None:
@@ -36,11 +38,7 @@ def leaves_fewer_rows(step: Mapping[str, Any]) -> bool:
 
 
 def _refuse(technique: Technique, columns: int, rows: int, memory: int) -> None:
-    need = rows * (_ROW + _CELL * columns)
-    if need > memory:
-        raise StepTooLarge(technique=technique.name, columns=columns, rows=rows, need=_in_gigabytes(need),
-                           memory=_in_gigabytes(memory))  # fmt: skip
-
-
-def _in_gigabytes(size: int) -> float:
-    return round(size / _GIGABYTE, 1)
+    need = rows * (_ROW + _CELL * columns) * _WITH_ENGINE
+    if need > memory:  # rounded so that the amount named is one that does
+        raise StepTooLarge(technique=technique.name, columns=columns, rows=rows, need=-(-need // _TENTH) / 10,
+                           memory=memory // _TENTH / 10)  # fmt: skip
