@@ -28,7 +28,8 @@ from celosia.errors import (
 )
 from celosia.model import dictionary
 from celosia.model.variables import Role, Scale
-from celosia.pipeline import init, make_plan, open_project, run_plan
+from celosia.pipeline import init, make_plan, open_project, opened, run_plan
+from celosia.pipeline._check import check_file
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 QUASI = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
@@ -431,3 +432,21 @@ criteria = [{ criterion = "alpha_k", variable = "DIAG", alpha = 0.6, k = 5 }]
     plan = make_plan(folder, now=NOW).plan
     assert plan.suppressed_rows == 3
     assert run_plan(folder, now=NOW).check.holds
+
+
+@pytest.mark.parametrize(("shown", "state"), [("*,7", "fails"), ("E11,*", "fails"), ("*,*", "holds")])
+def test_the_group_of_masked_rows_is_judged_by_every_sensitive_value_it_shows(tmp_path, shown, state):
+    rows = ["H,E11,1", "H,I10,2", "H,E11,3", "M,E11,4", "M,I10,5", "X,E11,7"]
+    roles = {"SEXO": Role.QUASI, "DIAG": Role.SENSITIVE, "MONTO": Role.SENSITIVE}
+    folder = small_project(tmp_path, "SEXO,DIAG,MONTO", rows, roles, f"limit = 0.5\n{K_AND_L}")
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[hierarchies.SEXO]\nbuilder = "identity"\n')
+    plan = make_plan(folder, now=NOW).plan
+    run_plan(folder, now=NOW)
+    data = folder / "private" / "candidate" / "data.csv"
+    assert "*,*,*" in data.read_text("utf-8")
+    data.write_text(data.read_text("utf-8").replace("*,*,*", f"*,{shown}"), "utf-8")
+    with opened(folder) as found:
+        sensitive = {name: found.table.tuples(("SEXO", name)) for name in ("DIAG", "MONTO")}
+    report = check_file(data, plan, tmp_path, None, sensitive, 6)
+    assert {v.rule: v.state.value for v in report.verdicts}["suppressed_group"] == state

@@ -114,7 +114,10 @@ def counted_file(path: Path, asked: Sequence[str] | None, order: Path | None) ->
     if _state(path) != before or not table.num_rows:
         return None
     columns = {name: _coded(column) for name, column in zip(asked, table.columns, strict=True)}
-    return CountedFile(names, table.num_rows, digest, columns, persons)
+    rows = table.num_rows
+    del table
+    pa.default_memory_pool().release_unused()  # the texts of all rows, which Arrow would keep for the next file
+    return CountedFile(names, rows, digest, columns, persons)
 
 
 def _state(path: Path) -> tuple[int, int]:

@@ -140,6 +140,8 @@ def read_back(
     Where the codes of some `rows` rows fit in memory they are counted as the file is read.
     """
     person = None if order is None else PERSON
+    if rest := getattr(engine, "rest", None):
+        rest()
     if engine is None or engine.name == "DuckDB":
         memory = usable_memory() if engine is None else engine.memory
         width = len((header_of(path) or ()) if asked is None else asked)

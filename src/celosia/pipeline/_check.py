@@ -5,7 +5,7 @@ Knows the file, the policy, and — in the house — whose row each one is. What
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +19,9 @@ from celosia.model.values import is_masked
 from celosia.model.verdict import CheckReport, State, Verdict
 from celosia.pipeline._households import both_ways, hidden_values, masked_values
 from celosia.risk import PopulationLevels
-from celosia.risk.criteria import Classes, Criterion, Domain, criterion_from
+from celosia.risk.criteria import Criterion, Domain, criterion_from
 from celosia.solver import ClassCounter, domain_of
-from celosia.tuples import Counted, Tuples, person_counts, tuples_with
+from celosia.tuples import Counted, Tuples, labels_over, person_counts, tuples_with
 
 
 def check_file(
@@ -117,18 +117,19 @@ def _judged(
     starred = _suppressed(quasi, width)
     kept = np.flatnonzero(~starred)
     passes_all = np.ones(len(starred), bool)
-    verdicts, classes = [], None
+    verdicts = []
     for criterion in criteria:
-        tables, domains = _referenced(sensitive, source, criterion, width, hierarchies)
+        # Of the sensitive values, those it reads: the tables of the others may be as large as the file.
+        read = {name: table for name, table in sensitive.items() if name == criterion.variable}
+        tables, domains = _referenced(read, source, criterion, width, hierarchies)
         counter = ClassCounter(quasi, tables, domains=domains, population=behind)
         passes = criterion.judge(counter.restricted(kept).classes(np.arange(len(kept)), len(kept)))
-        classes = counter.classes(np.arange(len(starred)), len(starred))
-        passes_all &= criterion.judge(classes)
+        passes_all &= criterion.judge(counter.classes(np.arange(len(starred)), len(starred)))
         rows = int(quasi.rows[kept][~passes].sum())
         state = State.HOLDS if passes.all() else State.FAILS
         verdicts.append(Verdict(criterion.name, criterion.as_dict(), None, int((~passes).sum()), rows, state))
-    if starred.any() and classes is not None:
-        verdicts.append(_suppressed_group(quasi, classes, starred, passes_all))
+    if starred.any() and criteria:
+        verdicts.append(_suppressed_group(quasi, sensitive.values(), starred, passes_all))
     return verdicts
 
 
@@ -141,12 +142,13 @@ def _behind(quasi: Tuples, starred: NDArray[np.bool_], population: PopulationLev
 
 
 def _suppressed_group(
-    quasi: Tuples, classes: Classes, starred: NDArray[np.bool_], passes: NDArray[np.bool_]
+    quasi: Tuples, sensitive: Iterable[Tuples], starred: NDArray[np.bool_], passes: NDArray[np.bool_]
 ) -> Verdict:
     """Rows with every quasi-identifier masked: they meet the criteria, or show no sensitive value (DESIGN §3)."""
     shown = np.zeros(len(starred), bool)
-    for name in classes.values:
-        shown |= np.diff(classes.counts(name).offsets) > 0
+    for table in sensitive:
+        visible = ~masked_values(table, len(table.names) - 1)
+        shown[labels_over(table, quasi.names)[visible]] = True
     failing = starred & ~passes & shown
     rows = int(quasi.rows[starred].sum())
     state = State.FAILS if failing.any() else State.HOLDS

@@ -153,7 +153,12 @@ class DuckDBEngine:
         with guarded(self.name, _FAULTS):
             kind = "VIEW" if uploaded.get_name() in self._views else "TABLE"
             self.connection.execute(f"DROP {kind} IF EXISTS {uploaded.get_name()}")
-            # What it held goes back to the system only when the limit is set, be it to what it was.
+        self.rest()
+
+    def rest(self) -> None:
+        """Give back to the system what no query needs now: others are about to work in this process."""
+        with guarded(self.name, _FAULTS):
+            # DuckDB keeps what it once took until the limit is set, be it to what it was.
             self.connection.execute(f"SET memory_limit = '{self._limit}'")
 
     def close(self) -> None:
