@@ -351,3 +351,27 @@ def test_a_record_stays_a_record_where_only_some_names_are_in_it(tmp_path, capsy
 def test_the_function_refuses_what_the_command_would(letters, choice):
     with pytest.raises(ValueOutOfRange):
         cross_table(letters, "letter", margins=True, **choice)
+
+
+@pytest.fixture
+def patients(tmp_path: Path) -> Path:
+    lines = [f"Zoraida Plantada {n},{'MH'[n % 2]}" for n in range(40)]
+    return write(tmp_path / "patients.csv", "NOMBRE,SEXO", lines)
+
+
+@pytest.mark.parametrize("crossed_with", [["--rows", "NOMBRE"], ["--rows", "SEXO", "--columns", "NOMBRE"]])
+def test_a_table_of_an_identifier_is_refused_for_its_categories_name_people(patients, capsys, crossed_with):
+    assert main(["table", str(patients), *crossed_with]) == 1
+    out, err = capsys.readouterr()
+    assert "Plantada" not in out + err
+    assert "NOMBRE" in err
+    assert main(["table", str(patients), "--rows", "SEXO"]) == 0
+
+
+def test_the_dictionary_of_a_project_says_which_columns_identify(patients, tmp_path, capsys):
+    init(patients, tmp_path / "p")
+    assert main(["table", str(tmp_path / "p"), "--rows", "NOMBRE"]) == 1
+    path = tmp_path / "p" / "dictionary.csv"
+    path.write_text(path.read_text("utf-8").replace("identificador explícito", "cuasi-identificador"), "utf-8")
+    assert main(["table", str(tmp_path / "p"), "--rows", "NOMBRE"]) == 0
+    assert "Plantada" not in capsys.readouterr().err

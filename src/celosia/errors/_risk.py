@@ -107,7 +107,7 @@ class TableNeedsScenario(WrongUse):
 
 
 class TableOfIdentifiers(Refusal):
-    """A frequency table would list the values of a direct identifier."""
+    """A table would list the values of a direct identifier."""
 
     fields = ("variables",)
 

@@ -19,11 +19,14 @@ import numpy as np
 
 from celosia import messages
 from celosia.data.files import PRIVATE_FILE, private_folder, reading_from, replacing
-from celosia.errors import RepeatedVariable, TableUnprotectable, TooManyCells, ValueOutOfRange
+from celosia.data.suggest import suggest
+from celosia.errors import RepeatedVariable, TableOfIdentifiers, TableUnprotectable, TooManyCells, ValueOutOfRange
 from celosia.model.tables import CellStatus, Reason, TableCell, TableReport
 from celosia.model.values import MISSING, is_masked
+from celosia.model.variables import Role
 from celosia.pipeline._open import Opened, opened
 from celosia.pipeline._progress import Progress, stage
+from celosia.pipeline._suggest import column_facts
 from celosia.tables import (
     CellTable,
     Dimension,
@@ -119,6 +122,7 @@ def cross_table_of(found: Opened, asked: TableRequest, report: Progress = None) 
     tuples = _labelled(found.table.tuples(asked.names, key))
     tuples, merge = _merged(tuples, asked)
     _refuse_huge(tuples, asked)
+    _refuse_identifiers(found, asked)
     table = _cells(tuples, asked, merge)
     shown = _rounded(table, asked, found.folder) if asked.base else _hidden(table, asked, merge, report)
     unit = "rows" if key is None else "persons"
@@ -149,6 +153,18 @@ def _refuse_less(name: str, given: object, least: int, allowed: str) -> None:
     """A number below the least, or what is no whole number: a width of 0 would protect nothing."""
     if not isinstance(given, Integral) or isinstance(given, bool) or int(given) < least:
         raise ValueOutOfRange(parameter=name, given=given, allowed=allowed)
+
+
+def _refuse_identifiers(found: Opened, asked: TableRequest) -> None:
+    """A category is printed as it is: those of a direct identifier name people, whatever the cells hide.
+
+    A project's dictionary says which they are; of a file without one, the columns asked for are looked at.
+    """
+    known = found.variables or suggest(column_facts(found.table, list(dict.fromkeys(asked.names))))
+    direct = {variable.name for variable in known if variable.role == Role.IDENTIFIER}
+    shown = [name for name in asked.names if name in direct]
+    if shown:
+        raise TableOfIdentifiers(variables=", ".join(dict.fromkeys(shown)))
 
 
 def _refuse_huge(tuples: Tuples, asked: TableRequest) -> None:
