@@ -26,16 +26,19 @@ from celosia.pipeline._population import population_digest
 from celosia.pipeline._progress import Progress, stage
 from celosia.solver import (
     ClassCounter,
+    FailingCriterion,
     NoSolution,
     Published,
     SearchProblem,
     SearchResult,
+    broken_rows,
     class_labels,
     judge_all,
     ladder,
     levels_of,
     literal_recipe,
     look,
+    recode_alike,
     recode_locally,
     search,
     sound_recipe,
@@ -200,6 +203,30 @@ def _newly_blank(ground: Ground, published: Published) -> Mask:
     return _blank(published) & ~_blank(source)
 
 
+def _left_out(ground: Ground, counter: ClassCounter, published: Published) -> Mask:
+    """Tuples that are suppressed. Where those are dropped, what came blank from the source loses its company in the
+    group without text, and goes with them unless it holds alone.
+    """
+    fresh = _newly_blank(ground, published)
+    if ground.policy.suppressed != "drop":
+        return fresh
+    alone = _blank(published) & ~fresh
+    holds = judge_all(ground.criteria, counter.classes(alone.astype(np.int64), 2))[1]
+    return fresh if holds else fresh | alone
+
+
+def _nothing_masked_holds(problem: SearchProblem) -> NoSolution:
+    """The nearest miss where no masking of cells holds, though coarser levels might (persons on several rows)."""
+    found = search(replace(problem, limit=0 * problem.limit))
+    if isinstance(found, NoSolution):
+        return found
+    view = look(problem, problem.highest)
+    rows = int(problem.quasi.rows[view.suppressed].sum())
+    failing = tuple(FailingCriterion(c, broken) for c, broken, _ in broken_rows(problem, view) if broken)
+    share = rows / max(problem.quasi.n_rows, 1)
+    return NoSolution(problem.names, tuple(problem.highest), rows, share, 0, failing, 1, 1, True)
+
+
 def _loss_after(ground: Ground, suppressed: Mask, found: SearchResult) -> dict[str, Any]:
     """The loss with the rows that households add, always as `loss`; the search's bound holds for that alone."""
     objective = Objective("loss", ground.policy.mean, ground.policy.weights)
@@ -246,7 +273,7 @@ def _recipe(ground: Ground, report: Progress) -> Solution:
     printed = literal_recipe(counter, hierarchies, ground.criteria, steps, offered)
     published = Published(ground.quasi.names, made.vocabularies, made.codes, made.topmost, {})
     published = _beyond_the_ladder(ground, counter, published, made.failing)
-    published = replace(published, suppressed=published.suppressed | _newly_blank(ground, published))
+    published = replace(published, suppressed=published.suppressed | _left_out(ground, counter, published))
     levels = steps[made.steps]
     gone = made.topmost & _blank(published)
     loss = recoding_loss(ground.quasi, hierarchies, levels, gone, problem.objective)
@@ -300,11 +327,14 @@ def _local(ground: Ground, report: Progress) -> Solution | NoSolution:
     made = recode_locally(
         counter, hierarchies, ground.criteria, problem.lowest, problem.highest, weights, stage(report, "search")
     )
-    if made is None:
-        return search(replace(problem, limit=0 * problem.limit))  # type: ignore[return-value]
+    if made is None:  # nothing holds at the top: persons on several rows may fail together and pass apart
+        found = search(replace(problem, limit=0 * problem.limit))
+        if isinstance(found, NoSolution):
+            return found
+        made = recode_alike(counter, hierarchies, found.levels)
     nobody = np.zeros(len(ground.quasi.rows), bool)
     published = Published(ground.quasi.names, made.vocabularies, made.codes, nobody, {})
-    published = replace(published, suppressed=_newly_blank(ground, published))
+    published = replace(published, suppressed=_left_out(ground, counter, published))
     loss = recoding_loss(ground.quasi, hierarchies, made.levels, nobody, problem.objective)
     return _completed(
         ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=made.nodes,
@@ -320,10 +350,11 @@ def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
     lowest, place = _at_lowest(ground, hierarchies, problem.lowest)
     made = suppress_cells(lowest, ground.criteria, importance, reading)
     if made is None:
-        return search(replace(problem, limit=0 * problem.limit))  # type: ignore[return-value]
+        return _nothing_masked_holds(problem)
     nobody = np.zeros(len(ground.quasi.rows), bool)
+    counter = ground.counter()
     published = Published(ground.quasi.names, made.vocabularies, made.codes[place], nobody, {})
-    published = replace(published, suppressed=_newly_blank(ground, published))
+    published = replace(published, suppressed=_left_out(ground, counter, published))
     levels = np.broadcast_to(np.array(problem.lowest, np.int64), ground.quasi.codes.shape)
     loss = recoding_loss(ground.quasi, hierarchies, levels, made.masked[place], problem.objective)
     notes = {
@@ -333,8 +364,8 @@ def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
         "rows_touched": made.rows_touched,
     }
     return _completed(
-        ground, ground.counter(), published, levels={}, loss=loss, metric=problem.objective.name, nodes=0,
-        nodes_checked=0, optimal=False, bound=None, notes=notes,
+        ground, counter, published, levels={}, loss=loss, metric=problem.objective.name, nodes=0, nodes_checked=0,
+        optimal=False, bound=None, notes=notes,
     )  # fmt: skip
 
 

@@ -23,19 +23,17 @@ _MOST_PAIRS = 3_000_000  # failing tuples × tuples, up to which company is look
 
 
 def mask_as_own_value(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
-    """Cells to mask so that every published class passes; None when even everything masked fails."""
+    """Cells to mask so that every published class passes; None when none of the ways finds any."""
     nothing = np.zeros_like(table.starred)
     _, fails = failing(table, criteria, nothing)
     if not fails.any():
         return nothing
     recoded = _by_recoding(table, criteria)
-    if recoded is None:
-        return None
-    found = [_show_needless(table, criteria, recoded)]
+    found = [] if recoded is None else [_show_needless(table, criteria, recoded)]
     if int(fails.sum()) * len(table.quasi.rows) <= _MOST_PAIRS:
-        others = (_rearranged(table, criteria, found[0]), _by_company(table, criteria))
+        others = (*(_rearranged(table, criteria, masked) for masked in found), _by_company(table, criteria))
         found += [_show_needless(table, criteria, masked) for masked in others if masked is not None]
-    return min(found, key=table.cost)
+    return min(found, key=table.cost, default=None)
 
 
 def failing(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> tuple[Ints, Mask]:

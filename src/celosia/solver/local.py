@@ -77,6 +77,14 @@ def recode_over(
     return _published(counter, hierarchies, nodes[chosen], len(nodes), returned)
 
 
+def recode_alike(
+    counter: ClassCounter, hierarchies: Sequence[CompiledHierarchy], levels: Sequence[int]
+) -> LocalRecoding:
+    """Every tuple at the same levels: what full-domain gives, in the form of a local recoding."""
+    same = np.tile(np.array(levels, np.int64), (len(counter.quasi.rows), 1))
+    return _published(counter, hierarchies, same, 1, 0)
+
+
 def _nodes_by_loss(
     quasi: Tuples, hierarchies: Sequence[CompiledHierarchy], lowest: Sequence[int], highest: Sequence[int],
     weights: Sequence[float],
