@@ -225,6 +225,12 @@ def test_no_help_mixes_languages():
         assert not [word for word in english if word in told], command.name
 
 
+def test_an_option_that_may_not_be_left_out_says_so_in_the_language_of_the_help(capsys):
+    for language, word in (("es", "[obligatoria]"), ("en", "[required]")):
+        assert main(["--lang", language, "apply", "--help"]) == 0
+        assert word in capsys.readouterr().out
+
+
 def test_a_number_outside_its_range_is_answered_in_words(project, capsys):
     assert main(["plan", str(project), "--k", "0", "--lang", "es"]) == 2
     assert "1 o más" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from celosia.errors import (
     IdentityInsideProject,
     IdentityMissing,
     NameNeeded,
+    PassphraseLong,
     PassphraseShort,
     PersonRepeats,
     RolesClash,
@@ -68,6 +69,8 @@ def test_what_makes_no_identity_is_refused(tmp_path, folder):
     path = tmp_path / "ana.key"
     with pytest.raises(PassphraseShort):
         new_identity("Ana", "corta", path)
+    with pytest.raises(PassphraseLong):
+        new_identity("Ana", "ñ" * 600, path)
     with pytest.raises(NameNeeded):
         new_identity("  ", PHRASE, path)
     with pytest.raises(IdentityInsideProject):

@@ -5,25 +5,39 @@ Nothing heavy is imported here; a verb imports what it needs when it runs.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO
 
 import click
 
 from celosia import messages
 from celosia.cli._shell import LocalGroup, language_option, usage_sentence
+from celosia.cli._show import speaks_unicode
 from celosia.cli._verbs import Verbs, short_help
-from celosia.errors import CelosiaError, InternalFault, WrongUse
+from celosia.errors import CelosiaError, InternalFault, OutputLost, WrongUse
 
 _INTERRUPTED = 130
 
 
+class _ReaderGone(Exception):
+    """Whoever read our words has enough of them. Told apart, for click would end with 1 and call it a failure."""
+
+
 class _Walk(LocalGroup):
     """All the verbs, listed without making any."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None
 
     def short_helps(self) -> list[tuple[str, str]]:
         return [(name, short_help(name)) for name in self.commands]
@@ -47,6 +61,7 @@ def build_cli(language: str) -> click.Group:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _usable_streams()
     if "PYTHONWARNINGS" not in os.environ:
         warnings.simplefilter("ignore")  # libraries' warnings are for us, not for the person at the terminal
     cli = build_cli(_asked_language(given) or messages.preferred())
@@ -59,19 +74,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(WrongUse(detail=usage_sentence(error)), given)
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except _ReaderGone:
+        _let_go(sys.stdout)
         return 0
     except Exception as fault:  # noqa: BLE001 - the last door: whatever it quotes stays inside
+        if isinstance(fault, OSError) and _said(fault):
+            _let_go(sys.stdout)
+            return _tell(OutputLost(), ())
         return _tell(InternalFault(where=_place(fault)), given)
 
 
 def _tell(error: CelosiaError, given: Sequence[str]) -> int:
     if "--json" in given:
         report = {"format": "celosia/error/1", "code": error.code, "message": str(error), "fields": error.values}
-        click.echo(json.dumps(report, ensure_ascii=False, default=str))
-    click.echo(messages.text("cli.error", sentence=str(error)), err=True)
+        with _spoken(sys.stdout):
+            click.echo(json.dumps(report, ensure_ascii=not speaks_unicode(), default=str))
+    with _spoken(sys.stderr):
+        click.echo(messages.text("cli.error", sentence=str(error)), err=True)
     return error.exit_code
+
+
+def _usable_streams() -> None:
+    """A stream that was closed swallows its words; one that lacks a letter shows a mark instead of failing."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it lives as long as we do
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
+def _said(fault: OSError) -> bool:
+    """Whether it was raised by saying something: a full disk behind stdout, and no file of ours."""
+    return traceback.extract_tb(fault.__traceback__)[-1].filename == click.utils.__file__
+
+
+def _let_go(stream: TextIO) -> None:
+    """What is still to be said goes nowhere, so that Python does not try again when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextlib.contextmanager
+def _spoken(stream: TextIO) -> Iterator[None]:
+    """The exit code tells what happened even where no words can."""
+    try:
+        yield
+    except OSError:
+        _let_go(stream)
 
 
 def _place(fault: BaseException) -> str:

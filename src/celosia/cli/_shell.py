@@ -97,11 +97,13 @@ _RANGES = (click.IntRange, click.FloatRange)
 
 
 class _LocalOption(click.Option):
-    """An option whose range is told by its help, in words."""
+    """An option whose range is told by its help, in words, and which says in them that it may not be left out."""
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         extra = super().get_help_extra(ctx)
         extra.pop("range", None)
+        if "required" in extra:
+            extra["required"] = messages.text("cli.required")
         return extra
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import shutil
 import sys
@@ -17,8 +18,13 @@ _PIPE_WIDTH = 140  # a pipe has no width of its own; rich would cut at 80
 
 
 def print_json(report: dict[str, Any]) -> None:
-    """The report alone on stdout."""
-    click.echo(json.dumps(report, ensure_ascii=False, indent=2))
+    """The report alone on stdout, escaped where that does not speak UTF-8: a `?` would be another value."""
+    click.echo(json.dumps(report, ensure_ascii=not speaks_unicode(), indent=2))
+
+
+def speaks_unicode() -> bool:
+    """Whether stdout can write any letter."""
+    return "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
 
 
 def print_done(what: str, **facts: object) -> None:
@@ -51,7 +57,12 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
         table.add_column(Text(name), justify="right" if position in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])  # Text: a cell is never read as markup
-    Console(width=width, highlight=False).print(table)
+    terminal = True if sys.stdout.isatty() else None
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    paper = io.BytesIO()  # every word leaves by one door, whatever stdout is: a table is drawn aside
+    drawn = io.TextIOWrapper(paper, encoding, "replace", newline="", write_through=True)
+    Console(file=drawn, width=width, highlight=False, force_terminal=terminal).print(table)
+    click.echo(paper.getvalue().decode(encoding), nl=False)
 
 
 def page_width() -> int:

@@ -37,6 +37,12 @@ class DiskFull(BadInput):
     fields = ("path",)
 
 
+class OutputLost(BadInput):
+    """What was to be said could not be written to standard output."""
+
+    fields = ()
+
+
 class UnreadableSheet(BadInput):
     """A workbook cannot be read as a table of cells."""
 

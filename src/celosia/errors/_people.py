@@ -41,6 +41,12 @@ class PassphraseShort(WrongUse):
     fields = ("minimum",)
 
 
+class PassphraseLong(WrongUse):
+    """A passphrase longer than a key can be locked with, such as a file given by mistake."""
+
+    fields = ("maximum",)
+
+
 class WrongPassphrase(Refusal):
     """The passphrase does not open the key."""
 

@@ -27,6 +27,7 @@ from celosia.errors import (
     IdentityInsideProject,
     IdentityMissing,
     NameNeeded,
+    PassphraseLong,
     PassphraseShort,
     WrongPassphrase,
 )
@@ -35,6 +36,7 @@ from celosia.pipeline._call import Place
 
 IDENTITY_FORMAT = "celosia/identity/1"
 _SHORTEST = 8
+_LONGEST = 1023  # bytes, of OpenSSL
 _LARGEST_CARD = 64_000  # bytes: a card is two lines
 _LONGEST_NAME = 120
 _KEY = re.compile(r"[0-9a-f]{64}")  # one spelling for one key: blanks and capitals would make it look like two
@@ -69,6 +71,8 @@ def new_identity(name: str, passphrase: str, path: Place | None = None) -> Ident
     _refuse_project(target)
     if len(passphrase) < _SHORTEST:
         raise PassphraseShort(minimum=_SHORTEST)
+    if len(passphrase.encode("utf-8")) > _LONGEST:
+        raise PassphraseLong(maximum=_LONGEST)
     private = Ed25519PrivateKey.generate()
     body = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode("utf-8")))
     if not target.parent.exists():  # a folder that stands keeps its mode: it may be shared, and is not ours

@@ -1,0 +1,70 @@
+"""Where the words go: a closed, full or narrow stream changes the exit code at most, never the kind of ending."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_CELOSIA = [sys.executable, "-c", "import sys; from celosia.cli import main; sys.exit(main())"]
+_FULL = Path("/dev/full")
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    lines = [f"{n},{'MH'[n % 2]},{n % 7},Ñuñoa" for n in range(400)]
+    path = tmp_path / "ñandú.csv"
+    path.write_text("\n".join(["n,SEXO,EDAD,COMUNA", *lines]) + "\n", "utf-8")
+    return path
+
+
+def measured(raw: Path, *words: str, **how: object) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "CELOSIA_LANG": "es", **how.pop("env", {})}  # type: ignore[dict-item]
+    line = [*_CELOSIA, "measure", str(raw), "--quasi", "SEXO,EDAD", "--sensitive", "COMUNA", *words]
+    return subprocess.run(line, env=environment, stderr=subprocess.PIPE, check=False, **how)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
+def test_a_stream_without_our_letters_is_written_all_the_same(raw: Path, encoding: str) -> None:
+    done = measured(raw, env={"PYTHONIOENCODING": encoding}, stdout=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = measured(raw, "--json", env={"PYTHONIOENCODING": encoding}, stdout=subprocess.PIPE)
+    assert json.loads(done.stdout.decode(encoding if encoding != "ascii" else "utf-8"))["format"] == "celosia/measure/1"
+
+
+def test_who_reads_one_line_and_leaves_is_no_failure(raw: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)  # it left before the first word
+    done = measured(raw, stdout=writing)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not _FULL.exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_a_full_disk_behind_stdout_is_told_in_one_sentence(raw: Path, words: tuple[str, ...]) -> None:
+    with _FULL.open("wb") as full:
+        done = measured(raw, *words, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("Error: No se pudo escribir el informe")
+    assert len(done.stderr.decode().splitlines()) == 1
+
+
+@pytest.mark.skipif(not _FULL.exists(), reason="no /dev/full here")
+def test_an_error_keeps_its_exit_code_when_no_words_can_be_written(raw: Path) -> None:
+    with _FULL.open("wb") as full:
+        done = measured(raw.with_name("none.csv"), "--json", stdout=full)
+    assert done.returncode == 2
+    assert "none.csv" in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
+def test_a_closed_stdout_swallows_the_words(raw: Path) -> None:
+    line = " ".join([f"'{word}'" for word in [*_CELOSIA, "measure", str(raw), "--quasi", "SEXO,EDAD"]]) + " >&-"
+    done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
