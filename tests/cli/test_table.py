@@ -204,7 +204,7 @@ def test_one_person_in_two_places_does_not_undo_the_sums_of_the_others(tmp_path)
 def test_k_must_leave_the_values_that_are_to_stay_possible(crossed, capsys):
     words = ["table", str(crossed), "--rows", "place", "--columns", "kind", "--width", "4"]
     assert main(words) == 2
-    assert "≥ 6 (width = 4)" in capsys.readouterr().err
+    assert "≥ 6 (width = 4; --zeros hide: ≥ 5)" in capsys.readouterr().err
     assert main([*words[:-2], "--k", "2"]) == 0  # nothing is below 2
 
 
@@ -278,7 +278,7 @@ def test_the_page_says_why_each_cell_is_hidden(crossed, capsys):
 def test_the_page_in_english_and_of_one_variable(letters, capsys):
     assert main(["table", str(letters), "--rows", "letter", "--lang", "en"]) == 0
     out = capsys.readouterr().out
-    assert "Reason: fewer than 5 records (1 cells).\n  · B\n" in out
+    assert "Reason: fewer than 5 records (cells: 1).\n  · B\n" in out
     assert "Without the latter, 0 of the former" in out
 
 

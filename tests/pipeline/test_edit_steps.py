@@ -42,7 +42,8 @@ def test_the_file_holds_what_was_asked_in_its_order(folder: Path) -> None:
 
 def test_a_step_that_stays_keeps_its_comment_and_the_rest_of_the_file_stays(folder: Path) -> None:
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
-        file.write('\n[[steps]]\ntechnique = "microaggregate"\ncolumns = ["INGRESO"]  # acordado en la reunión\nk = 3\n')
+        file.write('\n[[steps]]\ntechnique = "microaggregate"\n')
+        file.write('columns = ["INGRESO"]  # acordado en la reunión\nk = 3\n')
         file.write('\n[policy]\nmean = "arithmetic"  # probado\n')
     edit_steps(folder, [NOISE, GROUPS], now=NOW)
     text = (folder / "celosia.toml").read_text("utf-8")
