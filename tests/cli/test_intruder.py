@@ -94,7 +94,6 @@ def test_a_class_of_one_mind_is_inferred(capsys: pytest.CaptureFixture[str], tmp
     assert not found["learned_model"]["works"]  # the others of the class tell as much
 
 
-@pytest.mark.requirement("M34")
 def test_a_class_whose_cause_is_masked_tells_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A mask that all share is no value that all share: masking is what stops the attack."""
     made = coarse()
@@ -118,6 +117,7 @@ def test_a_record_alone_by_its_masks_isolates_nobody(capsys: pytest.CaptureFixtu
     assert by_name(report)["isolating_combination"]["successes"] == 0
 
 
+@pytest.mark.requirement("M34")
 def test_a_sister_release_shows_what_this_one_masks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Everybody is unique on a birth date that both files show; one of them masks the cause."""
     made = without(with_birth(people(300)), "RUN", "REGION", "EDAD")

@@ -154,9 +154,17 @@ def scene_of(
     )
 
 
-def itself(view: View, names: Sequence[str]) -> Scene:
-    """A release that stands for its own original: every label covers itself, and a mask all that it may hide."""
-    columns = tuple(_own_labels(name, view.labels[view.place(name)]) for name in names)
+def itself(view: View, names: Sequence[str], veiled: Sequence[str] = ()) -> Scene:
+    """A release that stands for its own original: every label covers itself.
+
+    In the `veiled` columns a mask also covers all that it may hide. Not in those by which people are looked up: one
+    masked record would go with everybody, and hide the others.
+    """
+    columns = tuple(
+        _own_labels(name, view.labels[view.place(name)]) if name in veiled
+        else same_values(name, len(view.labels[view.place(name)]))
+        for name in names
+    )  # fmt: skip
     records = released_records(view, names)
     records = Records(records.codes, records.owners)  # each record is somebody's: guesses can be made without it
     return Scene(columns, records, records)

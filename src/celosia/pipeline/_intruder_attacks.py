@@ -117,8 +117,8 @@ def _three_risks(attacked: Attacked, means: Means) -> Iterator[Estimate]:
         yield unmeasured("two_views", "linkability", "no_quasi", control=control)
         yield unmeasured("rows_together", "linkability", "no_quasi", control=control)
         return
+    yield singling_out(attacked.scene(names, means.held_out, names), means.chance(1), attempts=means.attempts)
     scene = attacked.scene(names, means.held_out)
-    yield singling_out(scene, means.chance(1), attempts=means.attempts)
     yield two_views(scene, means.chance(2), attempts=means.attempts)
     yield rows_together(scene, means.chance(3), _pseudonyms(attacked), attempts=means.attempts)
 
@@ -152,7 +152,7 @@ def _inference(attacked: Attacked, means: Means) -> Iterator[Estimate]:
             yield unmeasured(one, "inference", reason, control=control)
         return
     for number, sensitive in enumerate(guarded):
-        scene = attacked.scene((*names, sensitive), means.held_out)
+        scene = attacked.scene((*names, sensitive), means.held_out, (sensitive,))
         for found in inference(scene, sensitive, means.chance(100 + number), attempts=means.attempts):
             aimed = {**found.detail, "sensitive": sensitive}
             yield beyond_habits(found, _people(scene)) if found.measured else replace(found, detail=aimed)

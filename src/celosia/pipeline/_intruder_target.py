@@ -56,10 +56,10 @@ class Attacked:
         files = [view for view in (self.view, self.original, held_out) if view is not None]
         return tuple(name for name in names if all(name in view.names for view in files))
 
-    def scene(self, names: Sequence[str], held_out: View | None) -> Scene:
-        """The stage of the three risks over some columns."""
+    def scene(self, names: Sequence[str], held_out: View | None, veiled: Sequence[str] = ()) -> Scene:
+        """The stage of the three risks over some columns; `veiled` are those whose masks were never seen as values."""
         if self.original is None and held_out is None:
-            return itself(self.view, names)
+            return itself(self.view, names, veiled)
         released, original = self.view, self.original if self.original is not None else self.view
         if self.judge is None and released.persons is None:  # the same rows: the row is the person
             rows = np.arange(released.rows)
