@@ -183,8 +183,8 @@ def test_the_table_marks_what_repeats_and_what_is_not_proved() -> None:
 @pytest.mark.requirement("M26")
 def test_an_explanation_reads_well_in_spanish() -> None:
     assert explanation_sentences(made_explanation()) == (
-        "Se pierde 0,3100 (pérdida de información, media geométrica) y se suprimen 41 registros (4,10 %); "
-        "el límite permite 50.",
+        "Se pierde 0,3100 (pérdida de información, media geométrica) y 41 registros (4,10 %) quedan en clases que "
+        "incumplen: se suprimen, o pierden solo el valor sensible si la política lo prefiere; el límite permite 50.",
         "La variable que más cuesta es «edad»: sin ella, las demás perderían 0,1500 en vez de 0,4000.",
         "El criterio que más registros suprime es k-anonimidad con k = 5 (personas): 41 registros; "
         "30 de ellos solo por él.",

@@ -219,7 +219,9 @@ def test_a_fresh_project_file_shows_what_may_be_added_and_still_reads(folder):
         for line in text.splitlines()
     )
     (folder.parent / "bare.toml").write_text(bare.replace("#   {", "  {"), "utf-8")
-    assert read_toml(folder.parent / "bare.toml")["policy"]["criteria"][0] == {"criterion": "k", "k": 2}
+    shown = read_toml(folder.parent / "bare.toml")["policy"]
+    assert shown["criteria"][0] == {"criterion": "k", "k": 2}
+    assert shown["limit"] == policy_of(read_toml(folder / "celosia.toml"), VARIABLES, ("minsal",)).limit
 
 
 def test_an_unknown_protocol_or_reading_choice_is_ours_to_refuse(tmp_path):

@@ -70,6 +70,8 @@ def test_the_walk_is_told_gate_by_gate_with_the_next_command(folder):
     assert at(status(folder, now=NOW)) == "intruder"
     form = write_claims_form(folder)
     assert at(status(folder, now=NOW)) == "intruder"
+    asked = next(gate.reason for gate in status(folder, now=NOW).gates if gate.gate == "intruder")
+    assert asked.startswith("Aún no se cumple: ")  # the rule's own sentence reads as if it had been done
     form.write_text(form.read_text("utf-8") + ",redes,,,,60,nada\n", "utf-8")
     assert at(status(folder, now=NOW)) == "check"
     approve(folder, "candidate", people["luis"], "verifier", "conforme", now=NOW)

@@ -343,7 +343,7 @@ def _second_person(context: RuleContext, asked: Asked) -> Found:
     own = {key for key, _ in executors} | {name.casefold() for name in (*(n for _, n in executors), *context.ran)}
     verified = [one for one in context.approvals.get("candidate", ()) if one.role == "verifier"]
     names = [one.name for one in verified if not {one.key, one.name.casefold()} & own]
-    return bool(names), {"names": names}
+    return bool(names), {"names": list(dict.fromkeys(names))}
 
 
 def _signatures(context: RuleContext, asked: Asked) -> Found:

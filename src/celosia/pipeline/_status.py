@@ -97,7 +97,8 @@ def _judge(facts: Facts, gate: str, rules: tuple[Rule, ...], protocol: Protocol)
         if rule.measure in _MEASURES.get(gate, ()):
             result = _judged(context, rule)
             if not result.passes:
-                return f"{sentence_of(result)} ({measured_text(result)})", _command(facts, gate, rule)
+                words = messages.text("status.unmet", rule=sentence_of(result), measured=measured_text(result))
+                return words, _command(facts, gate, rule)
     return _DONE
 
 

@@ -75,7 +75,7 @@ def _write(
                 variable_value_labels=codes,
             )
         except library.PyreadstatError:
-            raise UnwritableNames(path=str(path)) from None
+            raise UnwritableNames(path=path.name) from None
     return table.num_rows
 
 
