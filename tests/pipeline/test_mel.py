@@ -114,6 +114,16 @@ def test_a_line_against_the_protocol_is_told_and_cannot_be_approved(folder, sign
     assert "OPINION" in str(refused.value)
 
 
+def test_lines_that_only_lack_their_purpose_share_one_sentence(folder, signers):
+    edit(folder, OPINION={"purpose": ""}, EDAD={"purpose": ""})
+    with pytest.raises(AnnotatedDictionaryFaulty) as refused:
+        approve(folder, "dictionary", signers["lead"], "lead", now=NOW)
+    assert refused.value.values["count"] == 2
+    assert str(refused.value).count("propósito") == 1
+    assert "OPINION" in str(refused.value)
+    assert "EDAD" in str(refused.value)
+
+
 @pytest.mark.requirement("P07")
 @pytest.mark.parametrize(
     ("sizes", "stays"),

@@ -62,9 +62,18 @@ def annotated_dictionary(folder: Place) -> AnnotatedDictionary:
 
 def refuse_faulty(annotated: AnnotatedDictionary) -> None:
     """Stop where a line does not follow the protocol, naming each."""
-    told = [fault_sentence(line, fault) for line in annotated.lines for fault in line.faults]
-    if told:
-        raise AnnotatedDictionaryFaulty(count=len(told), faults=" ".join(told))
+    found = [(line, fault) for line in annotated.lines for fault in line.faults]
+    if found:
+        raise AnnotatedDictionaryFaulty(count=len(found), faults=" ".join(_fault_sentences(found)))
+
+
+def _fault_sentences(found: Sequence[tuple[AnnotatedLine, Fault]]) -> list[str]:
+    """A sentence for each fault; lines that only lack their purpose share one, for a new dictionary has a hundred."""
+    lacking = [line.variable for line, fault in found if fault is Fault.NO_PURPOSE]
+    if len(lacking) < 2:
+        return [fault_sentence(line, fault) for line, fault in found]
+    others = [fault_sentence(line, fault) for line, fault in found if fault is not Fault.NO_PURPOSE]
+    return [*others, messages.text("mel.fault.no_purposes", variables=", ".join(lacking))]
 
 
 def asked_of(project: Project, document: Mapping[str, Any]) -> tuple[int, dict[str, str]]:
