@@ -19,7 +19,6 @@ import click
 
 from celosia import messages
 from celosia.cli._shell import LocalGroup, language_option, usage_sentence
-from celosia.cli._show import speaks_unicode
 from celosia.cli._verbs import Verbs, short_help
 from celosia.errors import CelosiaError, InternalFault, OutputLost, WrongUse
 
@@ -86,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tell(error: CelosiaError, given: Sequence[str]) -> int:
     if "--json" in given:
+        from celosia.cli._show import speaks_unicode
+
         report = {"format": "celosia/error/1", "code": error.code, "message": str(error), "fields": error.values}
         with _spoken(sys.stdout):
             click.echo(json.dumps(report, ensure_ascii=not speaks_unicode(), default=str))
