@@ -97,6 +97,11 @@ def test_measuring_needs_no_pandas(small_file: Path) -> None:
     assert (code, json.loads(printed)["k"]) == (0, 10)
 
 
+def test_the_package_runs_as_the_script_does() -> None:
+    done = subprocess.run([sys.executable, "-m", "celosia", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("celosia ")
+
+
 @pytest.mark.slow
 def test_the_status_of_a_project_loads_no_kernel_and_compiles_no_question(small_file: Path, tmp_path: Path) -> None:
     folder = str(tmp_path / "proyecto")

@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stats": EVERYONE | {"pipeline", "tables", "data", "hierarchy", "techniques.grid"},
     "cli": EVERYONE | {"pipeline", "stats", "protocols", "dossier", "web"},
     "web": EVERYONE | {"pipeline", "stats", "protocols", "dossier"},
+    "__main__": {"cli"},
     "": EVERYONE | WALK | {"pipeline", "stats", "treatments"},  # the public names
 }
 
