@@ -73,7 +73,7 @@ def asked_memory(text: str) -> int | None:
         return None
     found = memory_bytes(text)
     if found is None:
-        raise ValueOutOfRange(parameter="memory", given=text, allowed="256MB, 4GB, 16GiB, …")
+        raise ValueOutOfRange(parameter="memory", given=text, allowed="≥ 256MB (512MB, 4GB, 16GiB, …)")
     return found
 
 
