@@ -102,6 +102,13 @@ def test_the_package_runs_as_the_script_does() -> None:
     assert done.stdout.startswith("celosia ")
 
 
+def test_a_command_in_a_process_of_its_own_lets_nobody_load_pandas(small_file: Path) -> None:
+    own = f"import sys; sys.argv[1:] = {['measure', str(small_file), '--quasi', 'SEXO,EDAD', '--json']!r}; "
+    code, modules, printed = _after(own + "from celosia.cli import main; code = main()")
+    assert (code, json.loads(printed)["k"]) == (0, 10)
+    assert "pandas" not in modules
+
+
 @pytest.mark.slow
 def test_the_status_of_a_project_loads_no_kernel_and_compiles_no_question(small_file: Path, tmp_path: Path) -> None:
     folder = str(tmp_path / "proyecto")

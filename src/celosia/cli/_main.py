@@ -61,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _usable_streams()
+    if arguments is None:  # a process that is ours alone
+        sys.meta_path.insert(0, _NoPandas())
     if "PYTHONWARNINGS" not in os.environ:
         warnings.simplefilter("ignore")  # libraries' warnings are for us, not for the person at the terminal
     cli = build_cli(_asked_language(given) or messages.preferred())
@@ -81,6 +83,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _let_go(sys.stdout)
             return _tell(OutputLost(), ())
         return _tell(InternalFault(where=_place(fault)), given)
+
+
+class _NoPandas:
+    """What says that pandas is not installed: a finder of modules that knows only this.
+
+    Arrow loads it by itself wherever it is, a second before anything begins; of what a command uses, Spark alone
+    asks for it.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Nothing of other modules."""
+        if name == "pandas" and "pyspark" not in sys.modules:
+            raise ModuleNotFoundError(name, name=name)
 
 
 def _tell(error: CelosiaError, given: Sequence[str]) -> int:
