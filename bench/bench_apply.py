@@ -3,7 +3,8 @@
 The baseline is what DuckDB alone needs to read the same published columns from the same working copy, order them by
 all columns and write them as CSV: `COPY (SELECT … ORDER BY ALL) TO … (FORMAT csv)`. Ours recodes every row, orders it,
 writes the file in our dialect, reads that file again from the disk and counts its classes; the search is not timed.
-Once with persons as the unit, once with rows. Goal: at most twice the sorted copy.
+Once with persons as the unit, once with rows. Goal: at most twice the sorted copy at ten million rows; fewer are there
+for the curve.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ ROWS, SMALL = (1_000_000, 10_000_000), (20_000,)
 QUASI = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
 OTHERS = ("MES_EGRESO", "DIAS_ESTADA", "CONDICION_EGRESO", "PERTENENCIA_ESTABLECIMIENTO_SALUD", "DIAG1")
 UNITS = ("persons", "rows")
-GOAL = 2.0
+GOAL, GOAL_ROWS = 2.0, 10_000_000
 SEED = 20_240_131
 
 
@@ -113,6 +114,7 @@ def applied(folder: Path, unit: str) -> Work:
 def cases(scale: Scale) -> Iterator[Case]:
     """Each size, in both units."""
     for rows in scale.rows(ROWS, SMALL):
+        goal = GOAL if rows >= GOAL_ROWS else None
         yield Case(
             f"{rows:,} rows",
             prepare=Job("plan", planned, {"rows": rows}),
@@ -121,7 +123,7 @@ def cases(scale: Scale) -> Iterator[Case]:
                 *(Job(unit, applied, {"unit": unit}, words=f"apply, write and check, in {unit}") for unit in UNITS),
             ),
             figures=tuple(
-                Figure(f"apply, write and check ({unit})", (unit,), ("copy",), GOAL, series=f"apply {unit}", rows=rows)
+                Figure(f"apply, write and check ({unit})", (unit,), ("copy",), goal, series=f"apply {unit}", rows=rows)
                 for unit in UNITS
             ),
             same=(Same("rows", UNITS),),

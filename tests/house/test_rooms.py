@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tuples": EVERYONE,
     "kernels": set(),
     "hierarchy": EVERYONE | {"tuples"},
-    "data": EVERYONE | {"tuples", "hierarchy"},
+    "data": EVERYONE | ALGORITHMS,
     "risk": EVERYONE | ALGORITHMS,
     "evaluation": EVERYONE | ALGORITHMS,
     "techniques": EVERYONE | ALGORITHMS | {"data.numbers", "risk", "solver"},

@@ -1,8 +1,8 @@
 """A file in our own CSV dialect counted from its bytes: codes of the columns asked for, row by row, and their tuples.
 
-Knows Arrow's CSV reader and NumPy. Ignores policies and engines. The whole file is passed over for its digest, its
-encoding and its line lengths while its columns are read. It is for files whose codes fit in memory; what this strict
-reader does not take is left to the reader of any CSV, which can say what is wrong with it.
+Knows Arrow's CSV reader, NumPy and the kernels that number. Ignores policies and engines. The whole file is gone
+over for its digest, its encoding and its line lengths while its columns are read. It is for files whose codes fit in
+memory; what this strict reader does not take is left to the reader of any CSV, which can say what is wrong with it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ from celosia.tuples import Persons, Tuples, pack_keys, roll_up_persons
 
 _BLOCK = 1 << 24  # bytes that one thread parses at a time
 _HEADER = 1 << 20
-_EACH_ROW, _EACH_PERSON = 40, 72  # bytes per row while tuples are sorted, without and with persons
+_MANY = 1_000_000  # keys that are numbered sooner by a kernel, which must be loaded, than by sorting
+_EACH_ROW, _EACH_PERSON = 40, 80  # bytes per row while tuples are sorted, and while persons are numbered
+_EACH_LETTER = 3  # times that the keys of persons are held while they are numbered
 
 Codes = NDArray[np.int32]
 
@@ -81,13 +83,17 @@ class CountedFile:
     def _behind(self, label: NDArray[np.int64], tuples: int) -> Persons:
         """Persons with one tuple counted by it, and the incidence of the others."""
         total, whose = self.persons or (0, np.zeros(0, np.int32))
-        everybody = Persons(total, np.zeros(tuples, np.int64), label, whose.astype(np.int64))
-        return roll_up_persons(everybody, np.arange(tuples, dtype=np.int64), tuples)
+        once = (np.bincount(whose, minlength=total) == 1)[whose]
+        settled = np.bincount(label[once], minlength=tuples)  # most have one row, and need not be sorted
+        others = Persons(total, settled, label[~once], whose[~once].astype(np.int64))
+        return roll_up_persons(others, np.arange(tuples, dtype=np.int64), tuples)
 
 
-def fits(rows: int, columns: int, persons: bool, memory: int) -> bool:
+def fits(rows: int, columns: int, order: Path | None, memory: int) -> bool:
     """Whether the codes of so many rows, and what counting them takes, need at most half of the memory."""
-    return rows * (4 * columns + (_EACH_PERSON if persons else _EACH_ROW)) <= memory // 2
+    keys = 0 if order is None else sum(part.stat().st_size for part in parts_of(order))
+    each = _EACH_ROW if order is None else _EACH_PERSON
+    return rows * (4 * columns + each) + _EACH_LETTER * keys <= memory // 2
 
 
 def counted_file(path: Path, asked: Sequence[str] | None, order: Path | None) -> CountedFile | None:
@@ -172,19 +178,29 @@ def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
 
 def _persons(order: Path) -> tuple[int, Codes]:
     """How many persons the private order names, and a number for each row's."""
+    from celosia.kernels.numbering import hash_texts, number_texts
+
     column = pq.ParquetDataset([str(part) for part in parts_of(order)]).read().column(0)
-    chunks = column.dictionary_encode().chunks  # all over one dictionary
-    whose = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks]
-    return (len(chunks[-1].dictionary), np.concatenate(whose)) if chunks else (0, np.zeros(0, np.int32))
+    texts = column.cast(pa.large_string()).combine_chunks()
+    del column
+    _, ends, data = texts.buffers()
+    if not len(texts):
+        return 0, np.zeros(0, np.int32)
+    bounds = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    letters = np.frombuffer(data or b"", np.uint8)
+    numbers, total = number_texts(bounds, letters, hash_texts(bounds, letters))
+    return total, numbers
 
 
 def _labelled(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each row's key among the sorted distinct ones, and a row that holds each."""
-    encoded = pa.array(keys).dictionary_encode()
-    order = np.argsort(encoded.dictionary.to_numpy(zero_copy_only=False))
+    if len(keys) < _MANY:
+        _, holder, label = np.unique(keys, return_index=True, return_inverse=True)
+        return label.astype(np.int64), holder.astype(np.int64)
+    from celosia.kernels.numbering import number_keys
+
+    number, first = number_keys(keys)
+    order = np.argsort(keys[first])
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    label = rank[encoded.indices.to_numpy(zero_copy_only=False)]
-    holder = np.empty(len(order), np.int64)
-    holder[label] = np.arange(len(label))
-    return label, holder
+    return rank[number], first[order].astype(np.int64)

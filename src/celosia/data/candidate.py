@@ -145,7 +145,7 @@ def read_back(
     if engine is None or engine.name == "DuckDB":
         memory = usable_memory() if engine is None else engine.memory
         width = len((header_of(path) or ()) if asked is None else asked)
-        if fits(rows, width, order is not None, memory) and (found := counted_file(path, asked, order)):
+        if fits(rows, width, order, memory) and (found := counted_file(path, asked, order)):
             yield ReadBack(found, found.names, found.rows, found.digest, person)
             return
     with contextlib.ExitStack() as stack:

@@ -52,6 +52,7 @@ def _calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     yield from _judge_calls()
     yield from _lattice_calls()
     yield from _peel_calls()
+    yield from _numbering_calls()
 
 
 def _words(*values: int) -> Any:
@@ -125,3 +126,12 @@ def _peel_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
 
     room = (np.zeros(8, np.int64), np.zeros((2, 1), np.int64), _longs(0, 0), _longs(0, 0), _longs(0, 0))
     yield peel.label_node, (np.zeros((1, 2), np.int64), _longs(0), _longs(0), _longs(1, 1), *room)
+
+
+def _numbering_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    from celosia.kernels import numbering
+
+    ends, data = np.frombuffer(_longs(0, 1, 2).tobytes(), np.int64), np.frombuffer(b"aa", np.uint8)  # lent, as Arrow's
+    yield numbering.hash_texts, (ends, data)
+    yield numbering.number_texts, (ends, data, _words(0, 0))
+    yield numbering.number_keys, (_longs(0, 0),)

@@ -135,11 +135,8 @@ class ClassCounter:
         first, group = group_codes(pairs, [count, table.sizes[-1]])
         owner = pairs[first, 0]
         rows = np.bincount(group, weights=table.rows[kept], minlength=len(first)).astype(np.int64)
-        persons = None
-        if table.persons is not None:
-            everywhere = np.full(len(table.rows), len(first), np.int64)
-            everywhere[kept] = group
-            persons = persons_in_groups(table.persons, everywhere, len(first) + 1)[:-1]
+        behind = pick(table, kept).persons
+        persons = None if behind is None else persons_in_groups(behind, group, len(first))
         offsets = np.searchsorted(owner, np.arange(count + 1)).astype(np.int64)
         return ValueCounts(offsets, pairs[first, 1].astype(np.int32), rows, persons)
 

@@ -125,7 +125,9 @@ def roll_up_persons(persons: Persons, label: Counts, groups: int) -> Persons:
 
 def persons_in_groups(persons: Persons, label: Counts, groups: int) -> Counts:
     """Distinct persons behind each group when tuples merge as `label` says."""
-    _, group = distinct_pairs(persons.ordinal, label[persons.tuple_index], groups)
+    group = label[persons.tuple_index]
+    if np.bincount(label, minlength=1).max() > 1:  # else no two tuples come together, and the pairs stay distinct
+        _, group = distinct_pairs(persons.ordinal, group, groups)
     return _added(persons.settled, label, groups) + np.bincount(group, minlength=groups)
 
 
