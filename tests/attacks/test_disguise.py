@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from stdnum.cl import rut
 
-from celosia.attacks.disguise import SPACES, _turns, check_digits, disguised_identifier, looks_hashed
+from celosia.attacks.disguise import GUESSES, SPACES, _turns, check_digits, disguised_identifier, looks_hashed
 from celosia.model.attacks import Finding
 
 SEED = 7
@@ -57,6 +57,58 @@ def test_a_hashed_run_is_undone_however_it_is_dressed(dress: Callable[[str], str
     finding = found([dress(text) for text in runs()])
     assert finding is not None
     assert (finding.kind, finding.severity, finding.persons) == ("hashed_identifier", "high", 1_000)
+
+
+def _dots(run: str) -> str:
+    body, digit = run.split("-")
+    return f"{int(body):,}".replace(",", ".") + f"-{digit}"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda run: _dots(run).replace("-", ""),
+        lambda run: run.replace("-", " - "),
+        lambda run: run.replace("-", "").zfill(11),
+        lambda run: run.zfill(12),
+        lambda run: run.lower(),
+        lambda run: f"{run} ",
+        lambda run: f" {run}",
+        lambda run: run.ljust(15),
+        lambda run: f"{run}\n",
+        lambda run: run.split("-")[0] + ".0",
+        lambda run: run.encode("utf-16-le").decode("ascii"),
+    ],
+    ids=["12.345.678K", "12345678 - K", "0012345678K", "0012345678-K", "12345678-k", "blank after", "blank before",
+         "field of fifteen", "line end", "12345678.0", "two bytes a letter"],
+)  # fmt: skip
+def test_a_hashed_run_is_undone_however_it_was_written(write: Callable[[str], str]) -> None:
+    """The usual ways come first and are left soon: there are few guesses here and many digests."""
+    finding = found(hashed([write(run) for run in runs(20_000)]), guesses=500_000)
+    assert finding is not None
+    assert finding.detail["space"] == "run"
+
+
+@pytest.mark.parametrize(
+    ("space", "pattern", "low", "high"),
+    [
+        ("cedula_py", "%010d", 500_000, 8_000_000),
+        ("dni_pe", "%010d", 10_000_000, 80_000_000),
+        ("dni_pe", "%08d ", 10_000_000, 80_000_000),
+        ("cedula_co", "CC%d", 10_000_000, 99_000_000),
+        ("nuip_co", "CC %d", 1_000_000_000, 1_200_000_000),
+    ],
+)
+def test_other_documents_are_undone_as_registers_write_them(space: str, pattern: str, low: int, high: int) -> None:
+    finding = found(hashed([pattern % number for number in numbers(low, high, 20_000)]), guesses=500_000)
+    assert finding is not None
+    assert finding.detail["space"] in (space, "cedula_co", "cedula_py", "run")  # one number may be of several
+
+
+def test_ways_seldom_used_take_no_guess_from_the_usual_ones() -> None:
+    first = found(hashed(runs()))
+    assert first is not None
+    assert first.detail["guesses"] < GUESSES
 
 
 def test_a_hashed_telephone_is_undone() -> None:

@@ -169,6 +169,34 @@ def test_traces_of_the_source_are_found() -> None:
     ]
 
 
+def _sequences(cells: list[int]) -> int:
+    return sum(found.kind == "sequence_number" for found in traces(view(numero=[str(cell) for cell in cells])))
+
+
+@pytest.mark.parametrize("rows", [10, 12, 15, 20, 30, 60, 300])
+def test_ages_that_differ_by_chance_are_no_sequence(rows: int) -> None:
+    """Some ages of few people are all different, in any order; a running number is among as many rows as well."""
+    rng = np.random.Generator(np.random.Philox(rows))
+    ages = [np.clip(rng.normal(45, 18, rows), 0, 99).astype(int).tolist() for _ in range(100)]
+    assert sum(_sequences(sorted(one)) for one in ages) <= 1
+    assert _sequences(ages[0]) == 0
+    assert _sequences(list(range(1, rows + 1))) == 1
+    assert _sequences((rng.permutation(rows) + 70_000).tolist()) == 1  # a release is not in its order
+
+
+def test_incomes_in_whole_pesos_are_no_sequence() -> None:
+    rng = np.random.Generator(np.random.Philox(4))
+    assert _sequences(rng.integers(0, 40, 12).tolist()) == 0
+    assert _sequences((rng.lognormal(13, 0.6, 3_000)).astype(int).tolist()) == 0
+    assert _sequences((rng.integers(400, 1_500, 400) * 1_000).tolist()) == 0
+
+
+def test_a_sequence_with_gaps_and_a_few_repeated_rows_is_one() -> None:
+    rng = np.random.Generator(np.random.Philox(6))
+    numbers = np.sort(rng.choice(2_000, 1_000, False))
+    assert _sequences([*numbers.tolist(), *numbers[:30].tolist()]) == 1
+
+
 def test_zeros_in_front_are_no_trace_where_all_codes_have_one_length() -> None:
     codes = ["05302" if place % 30 == 0 else "13101" for place in range(ROWS)]
     assert traces(view(comuna=codes)) == ()

@@ -18,7 +18,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -56,6 +56,7 @@ class Space:
     first: int
     size: int
     writers: tuple[Writer, ...]
+    seldom: tuple[Writer, ...] = ()  # tried when none of the usual ways answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,31 @@ def _dotted(numbers: Ordinals) -> list[str]:
     return [f"{number:,}".replace(",", ".") for number in numbers.tolist()]
 
 
-def _dotted_run(numbers: Ordinals) -> list[str]:
-    return [f"{body}-{digit}" for body, digit in zip(_dotted(numbers), check_digits(numbers), strict=True)]
+def _dotted_as(pattern: str) -> Writer:
+    """Numbers in groups of three with their verifying digit: 12.345.678K."""
+    return lambda numbers: [pattern % pair for pair in zip(_dotted(numbers), check_digits(numbers), strict=True)]
+
+
+def _commas(pattern: str) -> Writer:
+    """As a spreadsheet in English groups them: 12,345,678-K."""
+    return lambda numbers: [
+        pattern % (f"{number:,}", digit) for number, digit in zip(numbers.tolist(), check_digits(numbers), strict=True)
+    ]
+
+
+def _filled(write: Writer, width: int) -> Writer:
+    """A text in a field of fixed width: blanks follow it."""
+    return lambda numbers: [text.ljust(width) for text in write(numbers)]
+
+
+def _wide(write: Writer) -> Writer:
+    """The bytes of UTF-16, which SQL Server hashes where the column is NVARCHAR."""
+    return lambda numbers: ["".join([f"{letter}\0" for letter in text]) for text in write(numbers)]
+
+
+def _by_machine(*patterns: Writer) -> tuple[Writer, ...]:
+    """What programs make of a number: the line end of a shell, the decimal of a data frame, two bytes a letter."""
+    return (_written("%d\n"), _written("%d.0"), *(_wide(write) for write in patterns))
 
 
 def _birth(pattern: str) -> Writer:
@@ -118,12 +142,20 @@ def _colombian(prefix: str, space: str = "") -> Writer:
 SPACES = (
     Space("birth_date", 0, 44_500, (_birth("%Y-%m-%d"), _birth("%Y%m%d"), _birth("%d/%m/%Y"), _birth("%d-%m-%Y"))),
     Space("sequence", 1, 2_000_000, (_written("%d"),)),
-    Space("run", 1_000_000, 27_000_000, (_run("%d-%s"), _run("%d%s"), _written("%d"), _dotted_run, _run("%08d-%s"),
-                                         _run("%09d-%s"), _run("%08d%s"))),
-    Space("cedula_py", 100_000, 9_000_000, (_written("%d"), _dotted)),
-    Space("dni_pe", 1_000_000, 89_000_000, (_written("%08d"),)),
-    Space("cedula_co", 1_000_000, 99_000_000, (_written("%d"), _dotted)),
-    Space("nuip_co", 1_000_000_000, 250_000_000, (_written("%d"), _dotted)),
+    Space("run", 1_000_000, 27_000_000, (_run("%d-%s"), _run("%d%s"), _written("%d"), _dotted_as("%s-%s"),
+                                         _run("%08d-%s"), _run("%09d-%s"), _run("%08d%s")),
+          (_dotted_as("%s%s"), _run("%d - %s"), _run("%d %s"), _dotted_as("%s - %s"), _run("%09d%s"), _run("%010d%s"),
+           _run("%010d-%s"), _written("%010d"), _commas("%s-%s"), _run("%d-%s "), _run(" %d-%s"), _run("%d%s "),
+           _filled(_run("%d-%s"), 12), _filled(_run("%d-%s"), 15), _filled(_run("%d-%s"), 20), _run("%d-%s\n"),
+           _run("%d%s\n"), *_by_machine(_run("%d-%s"), _run("%d%s"), _written("%d")))),
+    Space("cedula_py", 100_000, 9_000_000, (_written("%d"), _dotted),
+          (_written("%08d"), _written("%010d"), _written("%d "), *_by_machine(_written("%d")))),
+    Space("dni_pe", 1_000_000, 89_000_000, (_written("%08d"),),
+          (_written("%010d"), _written("%08d "), _written("%08d\n"), *_by_machine(_written("%08d")))),
+    Space("cedula_co", 1_000_000, 99_000_000, (_written("%d"), _dotted),
+          (_written("%010d"), _written("CC%d"), _written("CC %d"), _written("%d "), *_by_machine(_written("%d")))),
+    Space("nuip_co", 1_000_000_000, 250_000_000, (_written("%d"), _dotted),
+          (_written("CC%d"), _written("CC %d"), _written("%d "), *_by_machine(_written("%d")))),
     Space("phone_cl_pe", 900_000_000, 100_000_000, (_written("%d"), _written("+56%d"), _written("56%d"),
                                                     _written("+51%d"), _written("51%d"),
                                                     _grouped("+56 ", 1, 5), _grouped("", 1, 5))),
@@ -131,6 +163,10 @@ SPACES = (
                                                         _colombian("+57 "), _colombian("+57 ", " "))),
     Space("phone_py", 961_000_000, 39_000_000, (_written("0%d"), _written("+595%d"))),
 )  # fmt: skip
+
+
+# The same numbers in the ways they are seldom written: a pass of its own, so that they delay no usual one.
+_SELDOM = tuple(replace(space, writers=space.seldom) for space in SPACES if space.seldom)
 
 
 def disguised_identifier(
@@ -157,10 +193,11 @@ def disguised_identifier(
     length = _usual_length(_sample(values))
     known = {_canonical(value) for value in values if len(value) == length}
     finding = _hash_of_column(name, known, rows, digests, others)
-    for usual, budget in ((True, guesses), (False, guesses // 2)):
-        chosen = [digest for digest in digests if digest.usual is usual]
+    usual, unusual = ([one for one in digests if one.usual is wanted] for wanted in (True, False))
+    for chosen, spaces, budget in ((usual, SPACES, guesses), (usual, _SELDOM, guesses // 2),
+                                   (unusual, SPACES, guesses // 2)):  # fmt: skip
         if finding is None and chosen:
-            finding = _hash_of_space(name, known, rows, chosen, seed, budget)
+            finding = _hash_of_space(name, known, rows, chosen, seed, budget, spaces)
     return finding
 
 
@@ -326,13 +363,14 @@ def _hash_of_column(
 
 
 def _hash_of_space(
-    name: str, known: set[str], rows: NDArray[np.integer], digests: Sequence[_Digest], seed: int, guesses: int
-) -> Finding | None:
+    name: str, known: set[str], rows: NDArray[np.integer], digests: Sequence[_Digest], seed: int, guesses: int,
+    spaces: Sequence[Space],
+) -> Finding | None:  # fmt: skip
     """Try numbers of every space until one way of writing and hashing has enough hits."""
     hits: Counter[tuple[str, int, int]] = Counter()
     needed = _needed(guesses * len(known) / 2.0 ** (4 * min(len(value) for value in known)))
     spent = 0
-    for space, ordinals in _turns(seed, len(known), _PATIENCE + 3 * needed, needed):
+    for space, ordinals in _turns(seed, len(known), _PATIENCE + 3 * needed, needed, spaces):
         for way in _hits(space, ordinals, digests, known):
             hits[way] += 1
             if hits[way] >= needed:
@@ -363,7 +401,7 @@ def _hits(
 
 
 def _turns(
-    seed: int, digests: int, patience: float = math.inf, needed: int = 1
+    seed: int, digests: int, patience: float = math.inf, needed: int = 1, spaces: Sequence[Space] = SPACES
 ) -> Iterator[tuple[Space, Ordinals]]:  # fmt: skip
     """Chunks of numbers, always of the space where the next guess is likeliest to hit.
 
@@ -373,18 +411,18 @@ def _turns(
     a thousand digests are settled in a thousandth of their space.
     """
     generator = np.random.Generator(np.random.Philox(seed))
-    strides = [(_coprime(generator, space.size), int(generator.integers(space.size))) for space in SPACES]
-    tried = [0] * len(SPACES)
+    strides = [(_coprime(generator, space.size), int(generator.integers(space.size))) for space in spaces]
+    tried = [0] * len(spaces)
     while True:
         open_spaces = [
             index
-            for index, space in enumerate(SPACES)
+            for index, space in enumerate(spaces)
             if tried[index] < min(space.size, patience * space.size / digests)
         ]
         if not open_spaces:
             return
-        turn = max(open_spaces, key=lambda index: _chance(digests / SPACES[index].size, tried[index] / needed))
-        space, (stride, offset) = SPACES[turn], strides[turn]
+        turn = max(open_spaces, key=lambda index: _chance(digests / spaces[index].size, tried[index] / needed))
+        space, (stride, offset) = spaces[turn], strides[turn]
         positions = np.arange(tried[turn], min(tried[turn] + _CHUNK, space.size), dtype=np.int64)
         tried[turn] += len(positions)
         yield space, space.first + (positions * stride + offset) % space.size

@@ -7,6 +7,7 @@ followed into another file (a sequence number), may name people (free text) or t
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from celosia.model.attacks import Finding
 _NEARLY_ALL = 0.95
 _MINORITY = 0.2  # a way of writing this rare is a trace
 _MOSTLY = 0.9
+_BEYOND = 3  # standard deviations that chance does not pass
 _RUN = re.compile(r"(\d{1,2}\.?\d{3}\.?\d{3})-?([0-9kK])")
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _NAME = re.compile(r"[^\W\d_][\w.'-]*,?(?:\s+[\w.'-]+){1,5}")
@@ -38,17 +40,32 @@ def traces(view: View) -> tuple[Finding, ...]:
 
 
 def _sequence(view: View, place: int, name: str) -> Iterator[Finding]:
-    """Whole numbers, nearly one per row, nearly without gaps."""
+    """Whole numbers, nearly one per row, nearly without gaps, and more of them than chance would leave apart.
+
+    Where they stand in the file says nothing: a release lies in the order of its published values.
+    """
     counts = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
     told = np.array(running_numbers(view.labels[place]), np.int64)
     numbers = told[(told >= 0) & (counts > 0)]
     if len(numbers) < max(_NEARLY_ALL * view.rows, 10):
         return
     spread = int(numbers.max() - numbers.min()) + 1
-    if len(numbers) >= spread / 4:
+    if len(numbers) >= spread / 4 and not _by_chance(len(numbers), int(counts[told >= 0].sum()), spread):
         rows = view.telling[place]
         yield Finding(kind="sequence_number", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
                       severity="medium", remedy=name)  # fmt: skip
+
+
+def _by_chance(different: int, rows: int, spread: int) -> bool:
+    """Whether measured numbers could be as different by chance: ten people may well have ten ages.
+
+    Of `spread` equally frequent values so many rows show S(1 - e^-a) with a deviation of √(S(e^-a - (1+a)e^-2a)), a
+    being rows by value (Johnson, Kotz 1977, occupancy); values of unequal frequency repeat more.
+    """
+    crowd = rows / spread
+    expected = spread * -math.expm1(-crowd)
+    deviation = math.sqrt(spread * (math.exp(-crowd) - (1 + crowd) * math.exp(-2 * crowd)))
+    return different - expected < _BEYOND * deviation
 
 
 def _free_text(view: View, place: int, name: str) -> Iterator[Finding]:
