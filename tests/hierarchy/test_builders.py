@@ -17,7 +17,7 @@ from celosia.errors import (
     ValuesOutsideList,
     WrongParameter,
 )
-from celosia.hierarchy import BUILDERS, Hierarchy, build, check_spec, split_groups, to_rows
+from celosia.hierarchy import BUILDERS, Hierarchy, build, check_spec, natural_order, split_groups, to_rows
 
 
 def rows_of(spec: dict[str, Any], values: list[str], **more: Any) -> dict[str, tuple[str, ...]]:
@@ -207,6 +207,32 @@ def test_a_two_value_column_offers_levels_0_to_2():
 def test_ordered_categories_merge_with_their_neighbours():
     spec = {"builder": "order", "order": ["Básica", "Media", "Técnica", "Superior"], "label": "range"}
     assert rows_of(spec, ["Media"])["Media"] == ("Básica a Media", "Básica a Superior")
+
+
+def test_without_an_order_numbers_merge_by_size():
+    rows = rows_of({"builder": "order", "label": "range", "height": 1}, ["10", "9", "1", "11", "2", "99"])
+    assert [rows[value][0] for value in ("1", "2", "9", "10", "11", "99")] == [
+        "1 a 2", "1 a 2", "9 a 10", "9 a 10", "11 a 99", "11 a 99"]  # fmt: skip
+
+
+def test_unknown_codes_do_not_keep_numbers_from_their_order():
+    spec = {"builder": "order", "label": "range", "height": 1, "unknown": ["NS"]}
+    assert rows_of(spec, ["10", "9", "NS", ""])["9"] == ("9 a 10",)
+
+
+@pytest.mark.parametrize(
+    ("values", "ordered"),
+    [
+        (("05302", "13101", "05101"), ("05101", "05302", "13101")),
+        (("-1", "-10", "0,5", "+3"), ("-10", "-1", "0,5", "+3")),
+        (("1", "01", "0"), ("0", "01", "1")),
+        (("10", "9", "9 o más"), ("10", "9", "9 o más")),
+        (("b", "a"), ("a", "b")),
+        ((), ()),
+    ],
+)
+def test_the_natural_order_is_by_size_only_where_every_value_is_a_number(values, ordered):
+    assert natural_order(values) == ordered
 
 
 def test_two_groups_never_share_a_name():

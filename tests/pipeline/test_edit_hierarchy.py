@@ -194,6 +194,23 @@ def test_masks_of_a_comuna_follow_region_and_province(folder: Path) -> None:
     assert "99999" in labels(trial, 2)  # an unknown code is a category of its own
 
 
+def test_a_mask_of_ages_is_begun_with_the_width_that_keeps_the_short_ones(folder: Path) -> None:
+    trial = begin_hierarchy(folder, "EDAD_AÑOS", "mask")
+    width = max(len(value) for value in labels(trial, 0))
+    assert (trial.spec["width"], trial.short_values) == (width, 0)
+    assert "0" * (width - 1) + "*" in labels(trial, 1)
+
+
+def test_numbers_that_a_mask_hides_whole_at_once_are_counted(folder: Path) -> None:
+    trial = try_hierarchy(folder, "EDAD_AÑOS", {"builder": "mask", "steps": [1, 2, 3]})
+    ages = labels(trial, 0)
+    assert trial.short_values == sum(len(age) == 1 for age in ages) > 0
+    assert trial.short_width == max(map(len, ages))
+    assert try_hierarchy(folder, "EDAD_AÑOS", {**trial.spec, "width": trial.short_width}).short_values == 0
+    assert try_hierarchy(folder, "COMUNA", {"builder": "mask"}).short_values == 0
+    assert try_hierarchy(folder, "EDAD_AÑOS", {"builder": "mask", "steps": "x"}).short_values == 0
+
+
 def test_values_without_a_group_are_counted_and_named_only_when_asked(folder: Path) -> None:
     spec = {"builder": "groups", "levels": [{"Valparaíso": ["05302", "05301"]}]}
     hidden = try_hierarchy(folder, "COMUNA", spec)

@@ -51,6 +51,8 @@ def show(project: Path, variable: str, as_json: bool) -> None:
     ]
     title = messages.text("hierarchy.view.title", variable=variable, origin=_origin(view.origin))
     print_table(title, header, rows, right=(0, 1, 2))
+    if view.short_values:
+        say("hierarchy.view.short_numbers", count=messages.integer(view.short_values), width=view.short_width)
 
 
 def _origin(origin: str) -> str:

@@ -8,6 +8,8 @@ from celosia.hierarchy._builder import Builder
 from celosia.hierarchy._compile import compile_for, depth_first_order, gaps, level_range
 from celosia.hierarchy._csv import read_csv, write_csv
 from celosia.hierarchy._edits import placed, regrouped, renamed, under_star, with_level, without_level
+from celosia.hierarchy._groups import natural_order
+from celosia.hierarchy._masks import short_numbers
 from celosia.hierarchy._model import CompiledHierarchy, Hierarchy
 from celosia.hierarchy._registry import BUILDERS, build, check_spec
 from celosia.hierarchy._rows import from_rows, split_groups, to_rows
@@ -26,10 +28,12 @@ __all__ = [
     "from_rows",
     "gaps",
     "level_range",
+    "natural_order",
     "placed",
     "read_csv",
     "regrouped",
     "renamed",
+    "short_numbers",
     "split_groups",
     "to_rows",
     "under_star",

@@ -13,6 +13,7 @@ from typing import Any
 
 from celosia.hierarchy._builder import Builder, Placed
 from celosia.model.parameters import Param, conflict
+from celosia.model.value_order import ordered_positions
 
 # --- order: neighbours merge, `factor` at a time ------------------------------------------------------
 
@@ -24,9 +25,14 @@ ORDER_PARAMS = {
 }
 
 
+def natural_order(plain: Sequence[str]) -> tuple[str, ...]:
+    """Values by size where all of them are numbers, else by code point."""
+    return tuple(plain[place] for place in ordered_positions(plain)[1])  # «9 o más» beside «10» has no size
+
+
 def place_in_order(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
-    """Neighbours of the order merged until one group is left; without a declared order, by code point."""
-    order = settings["order"] if settings["order"] is not None else sorted(plain)
+    """Neighbours of the order merged until one group is left; without a declared order, the natural one."""
+    order = settings["order"] if settings["order"] is not None else natural_order(plain)
     if len(set(order)) != len(order):
         raise conflict("order", "order", "repeated")
     columns: list[list[str]] = []

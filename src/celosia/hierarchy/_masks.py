@@ -36,10 +36,26 @@ def place(plain: Sequence[str], settings: Mapping[str, Any]) -> Placed:
     return Placed(labels, len(partial), closed=len(partial) < len(steps), top="*" * widest)
 
 
+def short_numbers(plain: Sequence[str], spec: Mapping[str, Any]) -> tuple[int, int]:
+    """How many numbers a mask hides whole at level 1 because others are longer, and the width that would keep them.
+
+    Neither where a width was declared, or where padding with zeros would not fit every value.
+    """
+    widest = max(map(len, plain), default=0)
+    first = min(spec.get("steps") or (1,), default=1)
+    if spec.get("builder") != "mask" or spec.get("width") or first >= widest or not all(map(_is_number, plain)):
+        return 0, 0
+    short = sum(len(value) <= first for value in plain)
+    return (short, widest) if short else (0, 0)
+
+
+def _is_number(value: str) -> bool:
+    return value.isascii() and value.isdigit()
+
+
 def _padded(value: str, width: int | None) -> str:
     """Zeros on the left of a shorter number, only where a width was declared: `5302` is then `05302`."""
-    digits = value.isascii() and value.isdigit()
-    return value.zfill(width) if width is not None and digits else value
+    return value.zfill(width) if width is not None and _is_number(value) else value
 
 
 def _masked(text: str, step: int, side: str) -> str:

@@ -101,6 +101,8 @@ class HierarchyTrial:
     veiled: bool
     minimum: int | None = None
     maximum: int | None = None
+    short_values: int = 0  # numbers that a mask hides whole at level 1, because others are longer …
+    short_width: int = 0  # … and the width that would keep them
 
     @property
     def height(self) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.errors import BadInput, CelosiaError, Refusal, WrongUse
-from celosia.hierarchy import BUILDERS, from_rows, level_range, write_csv
+from celosia.hierarchy import BUILDERS, from_rows, level_range, natural_order, write_csv
 from celosia.hierarchy.official import LISTS, lookup
 from celosia.model import dictionary
 from celosia.model.hierarchies import (
@@ -35,7 +35,7 @@ from celosia.pipeline import _hierarchy_draft as drafts
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._edit_settings import settings_edited
-from celosia.pipeline._hierarchy_start import in_order, starting_spec
+from celosia.pipeline._hierarchy_start import starting_spec
 from celosia.pipeline._hierarchy_trial import (
     MOST_GROUPS,
     Column,
@@ -174,7 +174,7 @@ def values_in_order(folder: Place, variable: str) -> tuple[str, ...]:
     """The values of a column that a person may put in order by hand: numbers by size, others by code point."""
     _, column = _opened_column(folder, variable)
     drafts.refuse_untouchable(column, MOST_GROUPS)
-    return in_order(column.plain)
+    return natural_order(column.plain)
 
 
 def _with_bounds(trial: HierarchyTrial, stored: Spec) -> HierarchyTrial:

@@ -10,7 +10,7 @@ from typing import Any
 
 from celosia.data.files import replacing
 from celosia.errors import HierarchyGap
-from celosia.hierarchy import CompiledHierarchy, from_rows, gaps, read_csv, write_csv
+from celosia.hierarchy import CompiledHierarchy, from_rows, gaps, read_csv, short_numbers, write_csv
 from celosia.model.values import CellKind, kind_of
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
@@ -31,6 +31,8 @@ class HierarchyView:
     values: int
     groups: tuple[int, ...]
     smallest_rows: tuple[int, ...]
+    short_values: int = 0  # numbers that a mask hides whole at level 1, because others are longer …
+    short_width: int = 0  # … and the width that would keep them
 
     def as_dict(self) -> dict[str, Any]:
         """The view as its versioned JSON."""
@@ -42,11 +44,13 @@ def view_hierarchy(folder: Place, variable: str) -> HierarchyView:
     project = open_project(folder)
     with opened(project.folder) as found:
         tuples, compiled = _compiled(found, project.folder, variable)
+    unknown = next(one.unknown for one in found.variables if one.name == variable)
     spec = read_toml(project.folder / "celosia.toml").get("hierarchies", {}).get(variable, {})
     rows = [_rows_behind(tuples, compiled, level) for level in range(compiled.height + 1)]
     origin = str(spec.get("file") or spec.get("builder") or "default")
-    groups = tuple(len(level) for level in rows)
-    return HierarchyView(variable, origin, len(compiled.labels[0]), groups, tuple(min(r, default=0) for r in rows))
+    groups, least = tuple(len(level) for level in rows), tuple(min(level, default=0) for level in rows)
+    plain = [value for value in compiled.labels[0] if kind_of(value, unknown) is CellKind.PLAIN]
+    return HierarchyView(variable, origin, len(compiled.labels[0]), groups, least, *short_numbers(plain, spec))
 
 
 def export_hierarchy(folder: Place, variable: str, target: Place) -> int:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from celosia.hierarchy import short_numbers
 from celosia.hierarchy.official import LISTS, lookup
 from celosia.model.variables import Scale, Variable
 from celosia.pipeline._hierarchies import default_spec
@@ -24,13 +25,6 @@ def starting_spec(builder: str, plain: Sequence[str]) -> dict[str, Any]:
     """A description of a kind that suits these values as far as can be seen."""
     begin = _BEGINNINGS.get(builder)
     return {"builder": builder} if begin is None else {"builder": builder, **begin(plain)}
-
-
-def in_order(plain: Sequence[str]) -> tuple[str, ...]:
-    """Values by size where all are numbers, else by code point."""
-    if all(_DECIMAL.fullmatch(text) for text in plain):
-        return tuple(sorted(plain, key=lambda text: (float(text.replace(",", ".")), text)))
-    return tuple(sorted(plain))
 
 
 def _intervals(plain: Sequence[str]) -> dict[str, Any]:
@@ -61,7 +55,9 @@ def _mask(plain: Sequence[str]) -> dict[str, Any]:
     if len(widths) == 1 and all(text.isdigit() for text in plain):
         width = widths.pop()
         return {"side": "right", "steps": _TERRITORY_STEPS.get(width, list(range(1, width + 1)))}
-    return {"side": "right", "steps": list(range(1, min(max(widths, default=1), 12) + 1))}
+    spec: dict[str, Any] = {"side": "right", "steps": list(range(1, min(max(widths, default=1), 12) + 1))}
+    _, width = short_numbers(plain, {"builder": "mask", **spec})
+    return spec | ({"width": width} if width else {})  # 9 beside 45 is 09: alone it would be hidden whole at once
 
 
 def _dates(plain: Sequence[str]) -> dict[str, Any]:

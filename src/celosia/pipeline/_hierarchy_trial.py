@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from celosia.data.preview import VEIL, is_veiled
 from celosia.errors import BadInput, CelosiaError, FileMissing, HierarchyGap, Refusal, UnknownVariable, WrongUse
-from celosia.hierarchy import BUILDERS, CompiledHierarchy, Hierarchy, build, compile_for, gaps, read_csv
+from celosia.hierarchy import BUILDERS, CompiledHierarchy, Hierarchy, build, compile_for, gaps, read_csv, short_numbers
 from celosia.model.hierarchies import PROPOSED, GroupView, HierarchyTrial, LevelView
 from celosia.model.parameters import settle
 from celosia.model.values import CellKind, kind_of
@@ -149,6 +149,7 @@ def _trial(
     veiled = is_veiled(column.variable)
     rows_of = column.rows_of
     shown = tuple(VEIL if veiled else value for value in lacking[:MOST_GROUPS]) if show_gaps else ()
+    short, width = short_numbers(column.plain, spec) if levels else (0, 0)
     return HierarchyTrial(
         variable=column.variable.name,
         role=str(column.variable.role or ""),
@@ -162,6 +163,8 @@ def _trial(
         gaps=shown,
         problem=problem,
         veiled=veiled,
+        short_values=short,
+        short_width=width,
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.hierarchy import CompiledHierarchy
 from celosia.model.measures import ValueOrder
-from celosia.risk._order import ordered_positions
+from celosia.model.value_order import ordered_positions
 from celosia.risk._sensitive import ClassValues
 
 Counts = NDArray[np.int64]

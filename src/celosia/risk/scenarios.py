@@ -26,9 +26,9 @@ from celosia.model.scenarios import (
     ScenarioRisk,
     largest_at_risk,
 )
+from celosia.model.value_order import ordered_positions
 from celosia.risk._classes import fully_masked, masked_values
 from celosia.risk._combinations import Cells, Coded, Columns, count_combinations
-from celosia.risk._order import ordered_positions
 from celosia.risk._scales import in_known_order
 from celosia.tuples import Tuples, person_counts, project, roll_up
 

@@ -11,6 +11,7 @@ from functools import partial
 
 from nicegui import context, ui
 
+from celosia import messages
 from celosia.model.hierarchies import HierarchyLine, HierarchyList
 from celosia.web._frame import Desk, page, tell
 from celosia.web._widgets import button, card, choice, line, note, paragraph, state, tag, upload, word
@@ -204,6 +205,7 @@ def show_levels(bench: Bench) -> None:
     with bench.levels_box:
         _problem(bench)
         _gaps(bench)
+        _short(bench)
         if bench.trial.levels:
             with card(word("web_hierarchies.levels.title")):
                 levels(bench, partial(show_levels, bench))
@@ -215,6 +217,12 @@ def show_levels(bench: Bench) -> None:
 def _problem(bench: Bench) -> None:
     if bench.trial.problem:
         note(bench.trial.problem, "bad", word("web_hierarchies.problem"))
+
+
+def _short(bench: Bench) -> None:
+    if bench.trial.short_values:
+        count = messages.integer(bench.trial.short_values)
+        note(word("web_hierarchies.short_numbers", count=count, width=bench.trial.short_width), "warning")
 
 
 def _gaps(bench: Bench) -> None:

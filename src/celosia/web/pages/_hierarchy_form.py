@@ -247,14 +247,14 @@ def _coarser(bench: Bench, one: ParameterForm, again: Again) -> None:
 
 
 def _order(bench: Bench, again: Again, rebuild: Again) -> None:
-    """The categories in their order, each with buttons to move it; by code unless somebody wants it otherwise."""
+    """The categories in their order, each with buttons to move it; by value unless somebody wants it otherwise."""
 
     async def by_hand() -> None:
         bench.spec["order"] = list(await bench.desk.ask("values_in_order", bench.desk.folder, bench.variable))
         await again()
         await rebuild()
 
-    async def by_code() -> None:
+    async def by_value() -> None:
         bench.spec.pop("order", None)
         await again()
         await rebuild()
@@ -274,7 +274,7 @@ def _order(bench: Bench, again: Again, rebuild: Again) -> None:
                     _movable(bench, place, value, again, show, focus)
 
     show()
-    button(word("web_hierarchies.form.order_by_code"), by_code, "small")
+    button(word("web_hierarchies.form.order_by_value"), by_value, "small")
 
 
 def _movable(
