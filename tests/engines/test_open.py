@@ -11,7 +11,7 @@ import pytest
 
 from celosia.data.engines import open_engine
 from celosia.data.readers.delimited import private_connection
-from celosia.errors import EngineFault, FileMissing, JavaMissing, UnknownEngine
+from celosia.errors import EngineFault, FileMissing, JavaMissing, SparkNotStarted, UnknownEngine
 
 
 def test_duckdb_is_the_engine_when_none_is_named(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_duckdb_is_the_engine_when_none_is_named(tmp_path: Path) -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("address", ["oracle", "duckdb:x", "localhost", "http://x"])
+@pytest.mark.parametrize("address", ["oracle", "duckdb:x", "localhost", "http://x", "local[x]", "local[0]", "local[2"])
 def test_an_unknown_address_is_wrong_use(address: str) -> None:
     with pytest.raises(UnknownEngine):
         open_engine(address)
@@ -54,6 +54,22 @@ def test_spark_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     with pytest.raises(JavaMissing):
         open_engine("spark", tmp_path)
     assert not list(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_spark_that_does_not_start_here_speaks_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    context = pytest.importorskip("pyspark").SparkContext
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    for name in ("_active_spark_context", "_gateway", "_jvm"):  # a session of other tests stays as it is
+        monkeypatch.setattr(context, name, None)
+    for address in ("spark", "local[2]"):
+        with pytest.raises(SparkNotStarted) as refused:
+            open_engine(address, tmp_path)
+        assert "clave" not in str(refused.value)
+        assert "Java" in str(refused.value)
 
 
 def test_a_working_copy_that_is_not_there_is_named(tmp_path: Path) -> None:

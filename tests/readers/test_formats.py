@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from celosia import errors
-from celosia.data.readers import ingest, working_labels
+from celosia.data.readers import head_of, ingest, working_labels
 from celosia.model.sources import ColumnLabels
 from readers.planted import NAME, refused
 
@@ -245,6 +245,18 @@ def test_a_database_of_several_tables_asks_which_one(
     assert error.values["known"] == "fotos, las personas"
     call = lambda: ingest(sqlite_file, tmp_path / "w", table="fotos")  # noqa: E731
     assert refused(errors.UnsupportedColumn, call, caplog, tmp_path).values["variable"] == "foto"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_table_of_a_file_without_rows_is_called_a_table(
+    kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / f"t.{kind}"
+    connection = sqlite3.connect(path) if kind == "sqlite" else duckdb.connect(str(path))
+    connection.execute("CREATE TABLE vacia (rut text)")
+    connection.close()
+    for call in (lambda: ingest(path, tmp_path / "w"), lambda: head_of(path, 5)):
+        assert refused(errors.EmptyTable, call, caplog, tmp_path).values == {"table": "vacia"}
 
 
 def test_reading_a_database_leaves_it_as_it_was(sqlite_file: Path, read: Callable) -> None:

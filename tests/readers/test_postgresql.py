@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from celosia import errors
-from celosia.data.readers import ingest
+from celosia.data.readers import head_of, ingest
 from readers.planted import NAME, refused
 
 pytestmark = pytest.mark.postgres
@@ -30,11 +30,12 @@ def database(postgres: str) -> Iterator[str]:
             "'2024-03-04 05:00:00+00', true, 1.5, E'a\"b,c\\nd'), "
             "(NULL, '  ', NULL, 0.1, NULL, '2024-03-04 05:06:07.8', NULL, NULL, NULL, '')"
         )
+        connection.execute("CREATE TABLE vacia (rut text)")
         connection.execute("CREATE SCHEMA otra; CREATE TABLE otra.ficha AS SELECT '{}'::jsonb AS j")
         connection.execute(f"CREATE VIEW mala AS SELECT ('{NAME}' || n)::int AS n FROM personas")
     yield postgres
     with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("DROP VIEW mala; DROP TABLE personas; DROP SCHEMA otra CASCADE")
+        connection.execute("DROP VIEW mala; DROP TABLE personas, vacia; DROP SCHEMA otra CASCADE")
 
 
 def test_a_table_is_read_in_canonical_text(database: str, read: Callable) -> None:
@@ -63,6 +64,14 @@ def test_other_kinds_of_column_are_refused_by_name(
     assert refused(errors.UnsupportedColumn, call, caplog, tmp_path).values["variable"] == "j"
     error = refused(errors.ChooseTable, lambda: ingest(database, tmp_path / "w"), caplog, tmp_path)
     assert "personas" in str(error.values["known"])
+
+
+def test_a_table_without_rows_is_called_a_table(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for call in (lambda: ingest(database, tmp_path / "w", table="vacia"), lambda: head_of(database, 5, table="vacia")):
+        error = refused(errors.EmptyTable, call, caplog, tmp_path)
+        assert str(error).startswith("La tabla «vacia»")
 
 
 def test_what_the_server_says_of_a_cell_is_not_repeated(

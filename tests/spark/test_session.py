@@ -15,7 +15,7 @@ from celosia.data.engines import open_engine
 from celosia.data.engines.duckdb import DuckDBEngine
 from celosia.data.readers import ingest
 from celosia.data.table import ORIGIN, Table
-from celosia.errors import EngineBusy, FileMissing, NullCharacter
+from celosia.errors import EmptyTable, EngineBusy, FileMissing, NullCharacter
 
 if TYPE_CHECKING:
     from celosia.data.engines.spark import SparkEngine
@@ -49,6 +49,13 @@ def test_rows_of_a_copy_in_parts_know_their_place(spark_engine: SparkEngine, tmp
     table = Table(spark_engine, spark_engine.numbered_parquet(tmp_path / "copy", ORIGIN), ("x",))
     found = table.rows_of_origin(pa.array([0, 2, 3, 5]).to_numpy())
     assert found.to_pydict() == {"c0": ["a", "c", "d", "f"], ORIGIN: [0, 2, 3, 5]}
+
+
+def test_a_table_without_rows_is_called_a_table(spark_engine: SparkEngine, tmp_path: Path) -> None:
+    spark_engine.session.sql("CREATE OR REPLACE TEMPORARY VIEW vacia AS SELECT 'x' AS rut WHERE false")
+    with pytest.raises(EmptyTable, match="La tabla «vacia»"):
+        spark_engine.copy_table("vacia", tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_of_ours_is_raised_here_as_it_was_there(spark_engine: SparkEngine, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from celosia.data.engines.duckdb import DuckDBEngine
-from celosia.data.files import private_folder, remove_abandoned, replacing, scratch_beside
+from celosia.data.files import private_folder, remove_abandoned, replacing, scratch_beside, write_error
 from celosia.errors import FolderUnwritable
 
 KILLED = """
@@ -74,3 +75,12 @@ def test_a_private_folder_is_closed_to_others(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(FolderUnwritable):
         private_folder(tmp_path / "file" / "b")
+
+
+def test_a_full_disk_is_told_by_a_place_that_is_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = OSError(errno.ENOSPC, "")
+    with scratch_beside(tmp_path / "candidate") as scratch:
+        assert write_error(full, scratch / "candidate").values["path"] == str(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert write_error(full, Path("t.csv").parent).values["path"] == str(tmp_path)
+    assert write_error(full, Path("project/private")).values["path"] == str(Path("project/private"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,3 +66,36 @@ def test_names_a_format_cannot_hold_are_refused(tmp_path: Path) -> None:
 def test_parquet_keeps_the_label_of_a_column(tmp_path: Path) -> None:
     write_parquet(BATCHES, NAMES, tmp_path / "t.parquet", labels=LABELS)
     assert pq.read_schema(tmp_path / "t.parquet").field("sexo").metadata == {b"label": b"Sexo de la persona"}
+
+
+@pytest.mark.parametrize("write", [write_sav, write_dta])
+def test_a_name_that_does_not_fit_is_said(tmp_path: Path, write: Callable[..., int]) -> None:
+    with pytest.raises(UnwritableNames):
+        write([BATCHES[0].select(["c0"])], ["PERTENENCIA_DEL_ESTABLECIMIENTO_" * 3], tmp_path / "t")
+    assert list(tmp_path.iterdir()) == []
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+import pyarrow as pa
+from celosia.data import writers
+from celosia.errors import DiskFull
+batch = pa.record_batch([pa.array([f"{i:0200}" for i in range(5000)])] * 2, names=["c0", "c1"])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
+try:
+    getattr(writers, sys.argv[1])([batch], ["a", "b"], Path(sys.argv[2]))
+except DiskFull as error:
+    print(error.code)
+"""
+
+
+@pytest.mark.parametrize("most", [0, 4096, 20_000])
+@pytest.mark.parametrize("write", ["write_parquet", "write_xlsx", "write_sav", "write_dta"])
+def test_a_full_disk_leaves_no_cut_file(tmp_path: Path, write: str, most: int) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", FULL, write, str(tmp_path / "t"), str(most)], capture_output=True, text=True, timeout=120
+    )
+    assert (ended.stdout, ended.stderr) == ("disk_full\n", "")
+    assert list(tmp_path.iterdir()) == []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import os
 import platform
 import re
@@ -47,9 +48,16 @@ def writing_into(path: Path) -> Iterator[None]:
 
 def write_error(fault: OSError, path: Path) -> CelosiaError:
     """Our error for a system's refusal to write."""
-    if fault.errno in _FULL or sounds_full(str(fault)):
-        return DiskFull(path=str(path))
-    return FolderUnwritable(path=str(path))
+    place = lasting_place(path)
+    return DiskFull(path=place) if fault.errno in _FULL or sounds_full(str(fault)) else FolderUnwritable(path=place)
+
+
+def lasting_place(path: Path) -> str:
+    """What a person can look for: our scratch folders are gone by then, and `.` says nothing."""
+    kept = Path(*itertools.takewhile(lambda part: not part.startswith(SCRATCH), path.parts))
+    with contextlib.suppress(OSError):  # the working folder may have vanished
+        return str(kept if kept.parts else kept.absolute())
+    return str(kept)
 
 
 def sounds_full(words: str) -> bool:

@@ -15,7 +15,7 @@ from celosia.data.readers._canonical import refused
 from celosia.data.readers._names import kept_positions, settled
 from celosia.data.readers._tables import chosen_table
 from celosia.data.table import Table
-from celosia.errors import HeaderOnly
+from celosia.errors import EmptyTable
 from celosia.model.place import InPlace
 from celosia.model.sources import Ingested, ReadingChoices, Source
 
@@ -45,7 +45,7 @@ def placed(engine: Engine, choices: ReadingChoices, variable: str) -> Placed:
     rows = rows_in_place(engine, place)
     count = rows.count_rows()
     if count == 0:
-        raise HeaderOnly(path=chosen.sheet)
+        raise EmptyTable(table=chosen.sheet)
     read = replace(chosen, notes=chosen.notes + notices)
     source = Source(chosen.sheet, rows.fingerprint(), count, len(place.names), read)
     return Placed(rows, place, Ingested(source, place.names))

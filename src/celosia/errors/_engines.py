@@ -43,6 +43,10 @@ class JavaMissing(BadInput):
     """Spark needs Java and there is none."""
 
 
+class SparkNotStarted(BadInput):
+    """Spark did not start on this machine, where it has neither server, user nor password."""
+
+
 class UnknownTable(BadInput):
     """The database has no table or view of that name that may be read."""
 

@@ -76,6 +76,12 @@ class HeaderOnly(BadInput):
     fields = ("path",)
 
 
+class EmptyTable(BadInput):
+    """A table or view of a database shows no row."""
+
+    fields = ("table",)
+
+
 class BinaryFile(BadInput):
     """The file is not text, or has NUL bytes in it."""
 

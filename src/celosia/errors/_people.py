@@ -80,7 +80,7 @@ class RolesClash(Refusal):
 class RoleNotHeld(Refusal):
     """The person does not hold the role they want to sign in."""
 
-    fields = ("name", "role")
+    fields = ("name", "words", "role")  # what a page calls the role, and what a person writes
 
 
 class SamePerson(Refusal):
@@ -116,4 +116,4 @@ class KeyAbsent(Refusal):
 class RoleNotOfAccount(Refusal):
     """A role that the account does not have cannot be given to it in a project."""
 
-    fields = ("name", "role")
+    fields = ("name", "words", "role")  # what a page calls the role, and what a person writes

@@ -38,7 +38,7 @@ class ReleaseDamaged(Refusal):
 class AlreadySigned(Refusal):
     """The person signed the release in that role already."""
 
-    fields = ("name", "role")
+    fields = ("name", "words", "role")
 
 
 class AlreadyPublished(Refusal):

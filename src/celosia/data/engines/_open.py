@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from celosia.data.engines._base import Engine
 from celosia.errors import CelosiaError, UnknownEngine
+
+_HERE = re.compile(r"local\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\]")  # Spark on this machine: threads, and trials of a task
 
 
 def open_engine(spec: str | None = None, private: Path | None = None, memory: int | None = None) -> Engine:
@@ -28,7 +31,7 @@ def open_engine(spec: str | None = None, private: Path | None = None, memory: in
             server.close()
             raise
         return server
-    if address == "spark" or address.startswith(("local[", "spark://", "yarn", "k8s://")):
+    if is_spark(address):
         from celosia.data.engines.spark import SparkEngine
 
         return SparkEngine("local[*]" if address == "spark" else address, private, memory)
@@ -42,6 +45,12 @@ def engine_kind(spec: str) -> str:
         return "duckdb"
     if address.startswith(("postgresql", "postgres://", "env:")):
         return "postgresql"
-    if address == "spark" or address.startswith(("local[", "spark://", "yarn", "k8s://")):
+    if is_spark(address):
         return "spark"
     raise UnknownEngine()
+
+
+def is_spark(address: str) -> bool:
+    """Whether an address is one of Spark's; a number of threads that is none is nobody's address."""
+    known = address == "spark" or address.startswith(("spark://", "yarn", "k8s://"))
+    return known or _HERE.fullmatch(address) is not None

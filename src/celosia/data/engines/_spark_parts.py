@@ -31,7 +31,7 @@ from celosia.data.files import (
 from celosia.data.readers._canonical import refuse_types
 from celosia.data.readers._names import kept_positions, settled
 from celosia.data.writers._dialect import encoded_header
-from celosia.errors import HeaderOnly, SourceChanged
+from celosia.errors import EmptyTable, SourceChanged
 from celosia.model.sources import Ingested, Notice, ReadingChoices, Source
 
 DATA, ORDER, PARTS = "data.csv", "order.parquet", "parts.json"
@@ -169,7 +169,7 @@ def copied_table(
         draft = private_folder(scratch / target.name)
         written, _ = settled_parts(mapped(plain, WorkingPart(str(scratch), names)))
         if not written:
-            raise HeaderOnly(path=name)
+            raise EmptyTable(table=name)
         with writing_into(target.parent):
             for position, part in enumerate(written):
                 os.replace(part.file, part_path(draft, position))

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from celosia.errors import EngineBusy, EngineUnreachable, JavaMissing, MissingExtra, NoExecutor
+from celosia.errors import EngineBusy, EngineUnreachable, JavaMissing, MissingExtra, NoExecutor, SparkNotStarted
 
 try:
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -66,7 +66,7 @@ def opened_session(master: str, folder: Path, memory: int) -> SparkSession:
         if active is None:
             session.sparkContext.setLogLevel("OFF")  # executors follow only what is said, not what is configured
     except (*FAULTS, OSError):
-        raise EngineUnreachable(engine=NAME) from None
+        raise (SparkNotStarted() if is_alone(master) else EngineUnreachable(engine=NAME)) from None
     if active is None and not is_alone(master):
         _await_executor(session)
     return session

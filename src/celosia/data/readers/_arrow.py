@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from celosia.data.readers._canonical import refuse_types, slices, text_of
 from celosia.data.readers._names import kept_positions, settled
+from celosia.data.readers._tables import without_rows
 from celosia.data.readers._working import Draft, Labels, write_working
-from celosia.errors import CelosiaError, HeaderOnly
+from celosia.errors import CelosiaError
 from celosia.model.sources import Notice, ReadingChoices
 
 
@@ -48,7 +49,7 @@ def write_texts(
     held = {} if labels is None else labels  # filled while reading, for what only the rows tell
     written = write_working(draft, names, texts, held, hashed=not digest)
     if written.rows == 0:
-        raise HeaderOnly(path=place or choices.sheet or choices.format)
+        raise without_rows(choices, place or choices.sheet or choices.format)
     noted = replace(choices, notes=choices.notes + written.notices)
     return Draft(names, written.rows, digest or written.digest, noted, held)
 

@@ -19,9 +19,9 @@ from celosia import messages
 from celosia.data.readers._canonical import WHITESPACE, refusal_of, text_of
 from celosia.data.readers._ingest import READERS, settle, shown_name
 from celosia.data.readers._names import kept_positions, settled
+from celosia.data.readers._tables import without_rows
 from celosia.data.readers.folder import first_part
 from celosia.data.sniffing import Overrides
-from celosia.errors import HeaderOnly
 from celosia.model.sources import ReadingChoices
 from celosia.model.values import MISSING
 
@@ -78,7 +78,7 @@ def head_of_texts(
     kept = kept_positions(names, choices.dropped)
     cells = tuple(tuple(_cell(row[i]) for i in kept) for row in rows)
     if not cells:
-        raise HeaderOnly(path=place)
+        raise without_rows(choices, place)
     noted = replace(choices, notes=choices.notes + notices)
     wrong = {names[i]: messages.text(f"reading.kinds.{kind}") for i, kind in enumerate(kinds) if kind and i in kept}
     return Head(tuple(names[i] for i in kept), cells, noted, refused=wrong, **more)  # type: ignore[arg-type]

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from celosia.errors import ChooseTable, NoTable
+from celosia.errors import CelosiaError, ChooseTable, EmptyTable, HeaderOnly, NoTable
 from celosia.model.sources import Notice, ReadingChoices
+
+_DATABASES = frozenset(("sqlite", "duckdb", "postgresql", "spark"))
+
+
+def without_rows(choices: ReadingChoices, place: str) -> CelosiaError:
+    """What is wrong with a source that holds no row: a table has no first line that might be a record."""
+    return EmptyTable(table=choices.sheet) if choices.format in _DATABASES else HeaderOnly(path=place)
 
 
 def chosen_table(name: str, known: Sequence[str], choices: ReadingChoices, first: bool = False) -> ReadingChoices:

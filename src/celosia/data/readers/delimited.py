@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 
 from celosia.data.engines import usable_memory
-from celosia.data.files import sounds_full
+from celosia.data.files import lasting_place, sounds_full
 from celosia.data.readers import _diagnosis
 from celosia.data.readers._canonical import WHITESPACE
 from celosia.data.readers._first_rows import first_rows, ragged
@@ -165,7 +165,7 @@ def _copied(
         return (*_copy(text, choices, columns, draft, progress), ())
     except duckdb.Error as fault:
         if sounds_full(str(fault)):
-            raise DiskFull(path=str(draft.parent.parent)) from None
+            raise DiskFull(path=lasting_place(draft.parent.parent)) from None
         if isinstance(fault, duckdb.OutOfMemoryException):
             raise EngineFault(engine=_ENGINE, kind="OutOfMemory") from None
     error = _diagnosis.fault_of(path, text, choices, columns[0])
@@ -192,7 +192,7 @@ def _copy_or_refuse(
         return _copy(text, choices, columns, draft, progress)
     except duckdb.Error as fault:
         full = sounds_full(str(fault))
-        error = DiskFull(path=str(draft.parent.parent)) if full else _diagnosis.unexplained(path)
+        error = DiskFull(path=lasting_place(draft.parent.parent)) if full else _diagnosis.unexplained(path)
     raise error
 
 

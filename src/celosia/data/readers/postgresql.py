@@ -22,7 +22,7 @@ from celosia.data.readers._stream import Progress
 from celosia.data.readers._tables import chosen_table, shown_tables
 from celosia.data.readers._working import Draft, working_digest
 from celosia.data.readers.delimited import copy_text
-from celosia.errors import EngineFault, EngineUnreachable, HeaderOnly, MissingExtra
+from celosia.errors import EmptyTable, EngineFault, EngineUnreachable, MissingExtra
 from celosia.model.sources import Notice, ReadingChoices
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _read_table(
     rows, blanks = copy_text(Path(choices.sheet), text, names, draft, progress)
     text.unlink()
     if rows == 0:
-        raise HeaderOnly(path=choices.sheet)
+        raise EmptyTable(table=choices.sheet)
     notices += (Notice.of("blank_cells", count=blanks),) if blanks else ()
     return Draft(names, rows, working_digest(draft, names), replace(choices, notes=choices.notes + notices))
 

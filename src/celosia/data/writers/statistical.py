@@ -5,6 +5,8 @@ Knows pyreadstat, which takes a Polars frame. Ignores what the columns mean. The
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from celosia.data.files import PRIVATE_FILE, replacing
 from celosia.errors import MissingExtra, NumberExpected, UnwritableNames
 from celosia.model.sources import ColumnLabels
 
+_DTA_END = b"</stata_dta>"
 Labels = Mapping[str, ColumnLabels]
 
 
@@ -76,7 +79,30 @@ def _write(
             )
         except library.PyreadstatError:
             raise UnwritableNames(path=path.name) from None
+        except library.ReadstatError as fault:
+            if "unable to write" in str(fault).lower():
+                raise OSError(errno.ENOSPC, "") from None
+            raise UnwritableNames(path=path.name) from None
+        _refuse_cut(library, writer, draft, names[-1], table.num_rows)
     return table.num_rows
+
+
+def _refuse_cut(library: Any, writer: str, draft: Path, last: str, rows: int) -> None:
+    """A file that does not give its last row back was cut by a full disk: the library does not always notice."""
+    read = getattr(library, writer.replace("write", "read"))
+    try:
+        found, _ = read(str(draft), usecols=[last], row_offset=max(rows - 1, 0), row_limit=1, output_format="dict")
+        whole = len(found.get(last, ())) == min(rows, 1)
+    except (library.PyreadstatError, library.ReadstatError):
+        whole = False
+    if not whole or (writer == "write_dta" and not _ends_with(draft, _DTA_END)):
+        raise OSError(errno.ENOSPC, "")
+
+
+def _ends_with(path: Path, end: bytes) -> bool:
+    with path.open("rb") as file:
+        file.seek(-len(end), os.SEEK_END)
+        return file.read() == end
 
 
 def _libraries() -> tuple[Any, Any]:

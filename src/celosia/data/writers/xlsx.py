@@ -5,6 +5,8 @@ Knows xlsxwriter. Ignores formats and colours, except the frozen header.
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -49,7 +51,22 @@ def _close(book: object) -> None:
     try:
         book.close()  # type: ignore[attr-defined]
     except FileCreateError as fault:
+        _let_go(fault)
         raise (fault.args[0] if fault.args and isinstance(fault.args[0], OSError) else OSError()) from None
+    except OSError as fault:
+        _let_go(fault)
+        raise
+
+
+def _let_go(fault: BaseException | None) -> None:
+    """Drops the archive that a full disk left open: it tries to write once more as it goes, and would print that."""
+    shown, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:
+        while fault is not None:
+            traceback.clear_frames(fault.__traceback__)
+            fault = fault.__context__
+    finally:
+        sys.unraisablehook = shown
 
 
 def _write_rows(sheet: object, batches: Iterable[pa.RecordBatch], names: Sequence[str], path: Path) -> int:
