@@ -196,7 +196,7 @@ def _parameter_row(name: str, param: dict, words: dict[str, str]) -> str:
     if param["minimum"] is not None:
         accepts += " " + messages.text("parameters.at_least", minimum=param["minimum"])
     default = words["required"] if param["required"] else _default(param["default"])
-    meaning = messages.text(f"techniques.parameter.{name}").replace("|", "\\|")
+    meaning = param["meaning"].replace("|", "\\|")
     return f"| `{name}` | {accepts} | {default} | {meaning} |"
 
 

@@ -24,6 +24,7 @@ from celosia.errors import (
     KeyAbsent,
     NotApproved,
     PersonRepeats,
+    ReleaseDamaged,
     RoleNotHeld,
     RoleNotOfAccount,
     RolesClash,
@@ -328,7 +329,7 @@ def test_an_account_joins_with_its_own_card_in_roles_that_it_has(folder):
     made = make_key(key_path(root, "dora"), "Dora Paz", PHRASE, root=root)
     assert key_card(key_path(root, "dora")) == made
     assert key_card(root / "no.key") is None
-    with pytest.raises(RoleNotOfAccount):
+    with pytest.raises(RoleNotOfAccount, match=r"«quien verifica» \(verifier\)"):
         join_person(folder, root, "dora", ["verifier"], now=NOW)
     before = people_view(folder, root)
     assert before.lacking == ()
@@ -463,6 +464,20 @@ def test_names_that_lead_elsewhere_or_that_no_release_has_are_refused(packed, tm
     assert [path.name for path in place.iterdir()] == ["x.zip"]
 
 
+@pytest.mark.parametrize("extra", [f"{RELEASE}/vacía/", "vacía/", f"{RELEASE}/dossier/otra/", "../"])
+def test_an_empty_folder_that_no_release_has_is_refused(packed, tmp_path, extra):
+    made = repacked(packed, tmp_path / "x.zip", lambda pairs: [*pairs, (extra, b"")])
+    with pytest.raises(ArchiveRefused):
+        verify_upload(made)
+
+
+def test_an_archive_may_list_the_folders_of_the_release(packed, tmp_path):
+    folders = [(f"{RELEASE}/", b""), (f"{RELEASE}/dossier/", b""), (f"{RELEASE}/signatures/", b"")]
+    assert verify_upload(repacked(packed, tmp_path / "x.zip", lambda pairs: [*folders, *pairs])).holds
+    unsigned = repacked(packed, tmp_path / "y.zip", lambda pairs: folders + [p for p in pairs if "/sig" not in p[0]])
+    assert not verify_upload(unsigned).holds
+
+
 def test_links_are_refused(packed, tmp_path):
     link = zipfile.ZipInfo(f"{RELEASE}/dictionary.csv")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -520,5 +535,6 @@ def test_a_manifest_nested_without_end_is_refused(packed, tmp_path):
     def nested(pairs):
         return [(name, b"[" * 200_000 if name.endswith("manifest.json") else body) for name, body in pairs]
 
-    with pytest.raises(ArchiveRefused):
+    with pytest.raises(ReleaseDamaged) as refused:
         verify_upload(repacked(packed, tmp_path / "x.zip", nested))
+    assert str(tmp_path) not in str(refused.value)  # where it was unpacked is not told

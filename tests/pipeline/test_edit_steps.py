@@ -92,9 +92,13 @@ def test_a_step_that_cannot_be_understood_is_shown_with_its_fault_and_can_be_tak
     assert declared(folder) == []
 
 
-def test_every_technique_without_a_table_has_a_form_and_every_proposal_is_a_step(folder: Path) -> None:
+def test_every_technique_has_a_form_and_every_proposal_is_a_step(folder: Path) -> None:
     forms = {form["technique"]: form for form in steps_view(folder)["forms"]}
-    assert set(NAMES) - set(forms) == {"recode", "remove_records"}
+    assert set(forms) == set(NAMES)
+    asked = {name: {field["name"]: field["kind"] for field in form["parameters"]} for name, form in forms.items()}
+    assert asked["recode"]["map"] == "pairs"
+    assert asked["remove_records"]["where"] == asked["select"]["keep"] == "conditions"
+    assert "hierarchy" not in asked["generalise"]
     assert all(form["title"] and form["summary"] for form in forms.values())
     for one in proposed_steps_view(folder):
         assert one["needs"] or understood(one["step"])

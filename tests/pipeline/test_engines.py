@@ -20,6 +20,7 @@ from celosia.data.synthetic import write_discharges
 from celosia.errors import (
     CandidateChanged,
     DataElsewhere,
+    EmptyTable,
     EngineAddressUnset,
     EngineDenied,
     EngineLost,
@@ -228,6 +229,16 @@ def test_every_look_at_a_project_works_where_the_rows_are(database: str, tmp_pat
     make_plan(folder, now=NOW)
     run_plan(folder, now=NOW)
     assert evaluate(folder).as_dict()["after"]["rows"] == 180
+
+
+@pytest.mark.postgres
+def test_a_table_without_rows_is_refused_where_it_stays(database: str, tmp_path: Path) -> None:
+    import psycopg
+
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("DELETE FROM salud.egresos")
+    with pytest.raises(EmptyTable, match=r"La tabla «salud\.egresos»"):
+        in_place(tmp_path)
 
 
 @pytest.mark.postgres

@@ -130,6 +130,9 @@ def test_nothing_hides_in_a_publication_entry(folder, people):
         sign_release(release, folder, person, role, now=NOW)
     publish(folder, release, **DATES, now=NOW)
     path = release / "publication.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "note": "x"}), "utf-8")
-    with pytest.raises(ReleaseDamaged):
-        verify_release(release)
+    written = path.read_text("utf-8")
+    for hidden in ('{\n  "note": "x",', '{\n  "release": "x",', " {"):
+        text = written.replace("{", hidden, 1)
+        path.write_text(text, "utf-8")
+        with pytest.raises(ReleaseDamaged):
+            verify_release(release)

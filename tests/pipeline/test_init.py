@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -17,6 +18,7 @@ from celosia.errors import AlreadyExists, BadInput, DictionaryDisagrees, Diction
 from celosia.model.variables import Role
 from celosia.pipeline import check_dictionary, export_dictionary, import_dictionary, init, open_project
 from celosia.pipeline._journal import entries
+from celosia.pipeline._prepare import _staged
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -87,6 +89,13 @@ def test_an_existing_folder_is_not_overwritten(project, raw):
         init(str(raw), project.project.folder, now=NOW)
 
 
+def test_of_two_who_make_a_folder_at_once_the_second_is_told_that_it_is_there(tmp_path):
+    folder = tmp_path / "p"
+    with pytest.raises(AlreadyExists), _staged(folder):
+        (folder / "private").mkdir(parents=True)
+    assert [path.name for path in tmp_path.rglob("*")] == ["p", "private"]
+
+
 def test_a_source_that_cannot_be_read_leaves_no_folder(tmp_path):
     bad = tmp_path / "vacio.csv"
     bad.write_bytes(b"")
@@ -99,6 +108,14 @@ def test_a_folder_that_cannot_be_made_is_a_clear_refusal(raw, tmp_path):
     (tmp_path / "archivo").write_text("")
     with pytest.raises(FolderUnwritable):
         init(str(raw), tmp_path / "archivo" / "proyecto", now=NOW)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are letters")
+def test_a_name_in_bytes_that_are_no_letters_makes_a_project(raw, tmp_path):
+    source, into = (tmp_path / os.fsdecode(name) for name in (b"mal\xff.csv", b"mal\xff"))
+    shutil.copy(raw, source)
+    made = init(source, into=into, now=NOW)
+    assert (made.project.config.name, open_project(into).config.source.name) == ("mal\ufffd", "mal\ufffd.csv")
 
 
 @pytest.mark.requirement("P01")

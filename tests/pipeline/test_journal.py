@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import multiprocessing
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import pytest
 
-from celosia.errors import JournalBroken
+from celosia.errors import DiskFull, JournalBroken
 from celosia.pipeline import _journal, act_as
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+class Usage(NamedTuple):
+    """What a disk says of its room."""
+
+    total: int
+    free: int
 
 
 @pytest.fixture
@@ -87,3 +95,19 @@ def test_the_lines_of_a_shared_page_name_the_account_and_the_others_none(journal
     found = _journal.entries(journal)
     assert [(one["who"], one.get("account")) for one in found[3:5]] == [("Ana Rojas", "ana"), ("Ana Rojas", None)]
     assert not any("account" in one for one in (*found[:3], found[5]))
+
+
+@pytest.mark.parametrize("room", [(0, 0), (10**9, 10**6)])
+def test_a_journal_that_takes_a_line_stops_nothing(journal, monkeypatch, room):
+    before = journal.read_bytes()
+    monkeypatch.setattr(_journal.shutil, "disk_usage", lambda _: Usage(*room))
+    _journal.refuse_unwritable(journal)
+    _journal.refuse_unwritable(journal.with_name("none.jsonl"))
+    assert journal.read_bytes() == before
+    assert not journal.with_name("none.jsonl").exists()
+
+
+def test_a_disk_with_no_room_for_a_line_is_told_before_anything_is_done(journal, monkeypatch):
+    monkeypatch.setattr(_journal.shutil, "disk_usage", lambda _: Usage(10**9, 4096))
+    with pytest.raises(DiskFull):
+        _journal.refuse_unwritable(journal)

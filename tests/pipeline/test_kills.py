@@ -14,6 +14,7 @@ import pytest
 
 from celosia.pipeline import make_release, verify_release
 from celosia.pipeline._journal import entries
+from celosia.pipeline._release import refuse_unmade
 from celosia.pipeline._release_folder import read_release
 from pipeline.killed_at import KILLED
 from pipeline.made_projects import NOW, described, people_of, walked
@@ -50,6 +51,7 @@ def assert_whole(folder: Path) -> None:
     for one in releases(folder):
         held = read_release(one)
         assert (held.changed, held.added, held.removed) == ((), (), ())
+        refuse_unmade(folder / "journal.jsonl", held)  # the journal knows it: it can be signed
     entries(folder / "journal.jsonl")
 
 

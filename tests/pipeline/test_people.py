@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
 
 import pytest
 
@@ -21,7 +22,9 @@ from celosia.errors import (
     ValueOutOfRange,
     WrongPassphrase,
 )
-from celosia.pipeline import add_person, load_identity, new_identity, read_card, read_people
+from celosia.pipeline import _journal, add_person, load_identity, new_identity, read_card, read_people
+from celosia.pipeline._accounts import office_journal
+from celosia.pipeline._desk_keys import key_card, make_key
 from celosia.pipeline._identity import is_key, is_signed
 from pipeline.small_project import NOW, PHRASE, identities, make_project
 
@@ -48,6 +51,57 @@ def test_a_key_opens_with_its_passphrase_and_signs(tmp_path):
     assert not is_signed({"a": 2}, signature, made.key)
     assert not is_signed({"a": 1}, signature, KEY)
     assert not is_signed({"a": 1}, "no hex", made.key)
+
+
+class Killed(BaseException):
+    """The process died here."""
+
+
+def _dies(*_: object, **__: object) -> str:
+    raise Killed
+
+
+def test_a_key_that_no_journal_knows_never_stands(tmp_path, monkeypatch):
+    path = tmp_path / "keys" / "ana.key"
+    with monkeypatch.context() as dead:
+        dead.setattr(_journal, "append", _dies)
+        with pytest.raises(Killed):
+            make_key(path, "Ana Rojas", PHRASE, root=tmp_path)
+    assert (path.exists(), key_card(path)) == (False, None)
+    made = make_key(path, "Ana Rojas", PHRASE, root=tmp_path)  # and the next attempt goes on
+    [line] = _journal.entries(office_journal(tmp_path))
+    assert (line["what"], line["facts"]["key"]) == ("key-made", made.key)
+
+
+def test_of_two_who_make_one_key_at_once_the_second_finds_the_first(tmp_path):
+    path, errors = tmp_path / "ana.key", []
+
+    def second() -> None:
+        try:
+            new_identity("Ana Rojas", PHRASE, path)
+        except AlreadyExists as error:
+            errors.append(error)
+
+    beside = threading.Thread(target=second)
+
+    def meanwhile(_: object) -> None:
+        beside.start()
+        beside.join(0.3)
+
+    first = new_identity("Ana Rojas", PHRASE, path, noted=meanwhile)
+    beside.join()
+    assert len(errors) == 1
+    assert load_identity(PHRASE, path).key == read_card(tmp_path / "ana.pub.json")[1] == first.key
+
+
+def test_nobody_joins_a_project_whose_journal_does_not_know(folder, monkeypatch):
+    with monkeypatch.context() as dead:
+        dead.setattr(_journal, "append", _dies)
+        with pytest.raises(Killed):
+            add_person(folder, "Ana Rojas", ("head",), KEY, now=NOW)
+    assert read_people(folder) == ()
+    add_person(folder, "Ana Rojas", ("head",), KEY, now=NOW)
+    assert [person.name for person in read_people(folder)] == ["Ana Rojas"]
 
 
 def test_the_private_half_is_encrypted_and_readable_by_its_owner_alone(tmp_path):

@@ -30,6 +30,7 @@ from celosia.model import dictionary
 from celosia.model.variables import Role, Scale
 from celosia.pipeline import init, make_plan, open_project, opened, run_plan
 from celosia.pipeline._check import check_file
+from celosia.pipeline._journal import entries
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 QUASI = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
@@ -303,11 +304,29 @@ def test_a_fixed_level_leaves_a_column_untouched(folder):
     assert {row["SEXO"] for row in kept} <= set(_source_column(folder, "SEXO"))
 
 
-def test_a_policy_that_drops_everybody_is_refused(folder):
+def _drop_every_record(folder):
+    """A policy under which any k above the commonest combination suppresses, and so drops, every record."""
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
         file.write('\n[policy]\nsuppressed = "drop"\n')
         file.write("".join(f'\n[hierarchies."{name}"]\nbuilder = "identity"\n' for name in QUASI))
-    make_plan(folder, now=NOW, k=2_999)
+
+
+def test_a_plan_that_drops_everybody_is_refused(folder):
+    _drop_every_record(folder)
+    (folder / "plan.json").write_text("{}", "utf-8")  # an older plan, which answers another question
+    with pytest.raises(NothingLeft):
+        make_plan(folder, now=NOW, k=2_999)
+    assert not (folder / "plan.json").exists()
+    assert entries(folder / "journal.jsonl")[-1]["what"] == "plan-refused"
+    with pytest.raises(NoPlan):
+        run_plan(folder, now=NOW)
+
+
+def test_a_run_that_would_drop_everybody_leaves_no_candidate(folder, monkeypatch):
+    _drop_every_record(folder)
+    with monkeypatch.context() as patch:  # a plan kept from before plans were refused
+        patch.setattr("celosia.pipeline._plan.drops_everybody", lambda policy, solution: False)
+        make_plan(folder, now=NOW, k=2_999)
     with pytest.raises(NothingLeft):
         run_plan(folder, now=NOW)
     assert not (folder / "private" / "candidate").exists()

@@ -16,9 +16,12 @@ from celosia.errors import (
     PeriodUnclear,
     ReleaseDamaged,
     RulesFail,
+    ValueOutOfRange,
 )
+from celosia.model.verdict import State
 from celosia.pipeline import make_plan, make_release, publish, run_plan, sign_release, verify_release
-from celosia.pipeline._publish import months_of, next_review
+from celosia.pipeline._publication import months_of, next_review
+from celosia.pipeline._settle import settle_signatures
 from pipeline.made_projects import NOW, described, people_of, walked
 
 DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 20), "update_period": "anual"}
@@ -61,6 +64,64 @@ def test_a_date_that_the_norm_asks_for_cannot_be_left_out(folder, lacking):
     with pytest.raises(RulesFail):
         publish(folder, "2026-11-15", **{key: value for key, value in DATES.items() if key != lacking}, now=NOW)
     assert not (folder / "releases/2026-11-15/publication.json").exists()
+
+
+def test_who_is_consulted_is_consulted_before_the_publication(folder):
+    with pytest.raises(ValueOutOfRange, match="2026-11-20"):
+        publish(folder, "2026-11-15", **DATES | {"consultation": date(2026, 11, 21)}, now=NOW)
+    assert not (folder / "releases/2026-11-15/publication.json").exists()
+
+
+def rewritten(place: Path, changes: dict[str, str]) -> None:
+    path = place / "publication.json"
+    document = json.loads(path.read_text("utf-8")) | changes
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n", "utf-8")
+
+
+def answer(release: Path) -> tuple[bool, int]:
+    """Whether the entry agrees with what is signed, and how many things are told of it."""
+    found = next(one for one in verify_release(release).findings if one.id == "publication")
+    return found.state is State.HOLDS, len(found.detail)
+
+
+LIES = (
+    {"release": "2025-11-15"}, {"release": "otra"}, {"manifest": "sha256:" + "0" * 64}, {"next_review": "2036-11-20"},
+    {"publication_date": "2026-11-19"}, {"update_period": "bienal"}, {"update_period": "nunca"},
+    {"consultation": "2026-11-25"}, {"consultation": "ayer"}, {"publication_date": "20261120"},
+)  # fmt: skip
+
+
+@pytest.mark.requirement("M34")
+@pytest.mark.parametrize("lie", LIES, ids=lambda one: "-".join(next(iter(one.items()))))
+def test_an_entry_that_contradicts_what_is_signed_or_itself_is_found_anywhere(folder, tmp_path, lie):
+    publish(folder, "2026-11-15", **DATES, now=NOW)
+    copy = Path(shutil.copytree(folder / "releases/2026-11-15", tmp_path / "copia"))
+    assert answer(copy) == (True, 1)  # what it says is sound, and is told to be unsigned
+    rewritten(copy, lie)
+    assert not answer(copy)[0]
+    assert not verify_release(copy).holds
+
+
+@pytest.mark.parametrize(
+    "lie", [{"consultation": "2026-11-03"}, {"publication_date": "2026-11-19", "next_review": "2027-11-19"}]
+)
+def test_beside_its_journal_an_entry_says_what_was_noted(folder, lie):
+    release = folder / "releases/2026-11-15"
+    publish(folder, release, **DATES, now=NOW)
+    rewritten(release, lie)
+    assert not answer(release)[0]
+    before = (folder / "journal.jsonl").read_bytes()
+    settle_signatures(folder, now=NOW)
+    with pytest.raises(AlreadyPublished):
+        publish(folder, release, **DATES, now=NOW)
+    assert (folder / "journal.jsonl").read_bytes() == before  # the change is not noted as if it had been published
+    assert not answer(release)[0]
+
+
+def test_a_release_under_another_name_is_entered_under_its_own(folder):
+    moved = (folder / "releases/2026-11-15").rename(folder / "releases/para-la-web")
+    assert publish(folder, moved, **DATES, now=NOW).release == "2026-11-15"
+    assert verify_release(moved).holds
 
 
 def test_an_update_period_must_be_one(folder):

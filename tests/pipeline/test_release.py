@@ -23,6 +23,7 @@ from celosia.errors import (
     AlreadySigned,
     CandidateChanged,
     CelosiaError,
+    DiskFull,
     JournalBroken,
     NoCandidate,
     NoProtocolNamed,
@@ -112,6 +113,23 @@ def test_a_second_release_of_the_same_day_stands_beside_the_first(folder):
     assert [one.name for one in (first, second, third)] == ["2026-11-15", "2026-11-15-2", "2026-11-15-3"]
     assert all((one / "manifest.json").is_file() for one in (first, second, third))
     assert not [path for path in first.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_no_release_signature_or_person_stands_that_the_journal_could_not_name(folder, people, monkeypatch):
+    made = make_release(folder, now=NOW).folder
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    full = type(shutil.disk_usage(folder))(10**9, 10**9, 0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    for act in (
+        lambda: make_release(folder, now=NOW, destroy_seed=True),
+        lambda: sign_release(made, folder, people["head"], "head", now=NOW),
+        lambda: add_person(folder, "Eva Soto", ["head"], "cd" * 32, now=NOW),
+        lambda: make_plan(folder, now=NOW),
+        lambda: run_plan(folder, now=NOW),
+    ):
+        with pytest.raises(DiskFull):
+            act()
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_files_carry_the_day_of_the_release_and_plain_modes(folder):
@@ -376,9 +394,9 @@ def test_people_sign_in_their_own_roles_once_each(folder, people):
         assert signed.digest == made.manifest.digest
     assert sorted(path.name for path in (made.folder / "signatures").iterdir()) == [
         "executor-1.json", "head-1.json", "verifier-1.json"]  # fmt: skip
-    with pytest.raises(AlreadySigned):
+    with pytest.raises(AlreadySigned, match=r"«jefatura responsable» \(head\)"):
         sign_release(made.folder, folder, people["head"], "head", now=NOW)
-    with pytest.raises(RoleNotHeld):
+    with pytest.raises(RoleNotHeld, match=r"«quien verifica» \(verifier\)"):
         sign_release(made.folder, folder, people["head"], "verifier", now=NOW)
 
 

@@ -217,8 +217,10 @@ def test_an_attribute_without_a_verdict_of_its_own_is_not_measured():
     other = plan(policy={"quasi": ["EDAD"], "sensitive": ["DIAG", "COMUNA"], "links": []})
     assert judged("l", replace(GOOD, plan=other)) is None
     assert judged("l", l=3) is None
-    masked = judged("l", replace(GOOD, plan=plan(masked_sensitive={"DIAG": 5})))
-    assert masked == (True, {"variables": ["DIAG"], "failing": {}, "masked": {"DIAG": 5}})
+    planned = replace(GOOD, plan=plan(masked_sensitive={"DIAG": 5}), figures=None)
+    assert judged("l", planned) == (True, {"variables": ["DIAG"], "failing": {}, "masked": {"DIAG": 5}})
+    written = judged("l", replace(planned, figures=replace(FIGURES, masked={"DIAG": 7})))
+    assert written[1]["masked"] == {"DIAG": 7}  # what the file shows, where it was read
 
 
 @pytest.mark.requirement("M05", "P09")

@@ -14,6 +14,7 @@ from celosia.pipeline import _journal, act_as, approve, dossier_view, make_relea
 from celosia.pipeline import _publish as publishing
 from celosia.pipeline import _release as releasing
 from celosia.pipeline._approve import all_approvals
+from celosia.pipeline._release_folder import read_release
 from pipeline.made_projects import NOW, described, people_of, walked
 
 DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 20), "update_period": "anual"}
@@ -65,6 +66,14 @@ def told(folder: Path, what: str) -> list[tuple[object, object]]:
 def sign_all(folder, people) -> None:
     for role, person in people.items():
         releasing.sign_release(folder / "releases" / RELEASE, folder, person, role, now=NOW)
+
+
+def test_a_release_that_the_journal_does_not_know_never_stands(folder, killed):
+    before = sorted(path.name for path in (folder / "releases").iterdir())
+    killed(lambda: releasing.make_release(folder, now=NOW))
+    assert sorted(path.name for path in (folder / "releases").iterdir() if path.name[0] != ".") == before
+    made = releasing.make_release(folder, now=NOW)
+    releasing.refuse_unmade(folder / "journal.jsonl", read_release(made.folder))
 
 
 def test_an_approval_without_its_line_is_told_when_the_server_starts(folder, people, killed):

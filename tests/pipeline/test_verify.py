@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -59,6 +60,20 @@ def test_what_the_file_answers_is_measured_and_what_the_source_answers_is_attest
     assert states["second_person"] is State.HOLDS  # from the approvals that the manifest carries
     assert found.check.k >= 2
     assert {one["role"] for one in found.signatures} == {"head", "executor", "verifier"}
+
+
+@pytest.mark.requirement("M15")
+def test_masked_values_are_counted_in_the_file_where_records_are_counted(people, tmp_path):
+    masking = T_CLOSE.replace("limit", "mask_sensitive = true\nlimit").replace("l = 2", "l = 12")
+    folder = described(tmp_path / "egresos", people, masking)
+    settings = folder / "celosia.toml"
+    settings.write_text(settings.read_text("utf-8").replace('person = "RUN"\n', ""), "utf-8")
+    release = make_release(walked(folder, people), now=NOW).folder
+    told = next(one for one in verify_release(release).rules if one.rule == "l")
+    starred = sum(line.endswith(",*") for line in (release / "data.csv").read_text("utf-8").splitlines())
+    assert told.state is State.HOLDS  # measured, and not attested
+    assert told.measured["masked"] == {"DIAG1": starred}
+    assert starred > 0
 
 
 def edited(path: Path, change) -> None:
@@ -145,6 +160,30 @@ def added_among_signatures(release: Path) -> None:
     (release / "signatures" / "lista.csv").write_text("nada", "utf-8")
 
 
+def added_folder(release: Path) -> None:
+    (release / "vacía").mkdir()
+
+
+def folder_among_the_documents(release: Path) -> None:
+    (release / "dossier" / "otra").mkdir()
+
+
+def folder_among_signatures(release: Path) -> None:
+    (release / "signatures" / "head-2.json").mkdir()
+
+
+def folder_named_as_the_entry(release: Path) -> None:
+    (release / "publication.json").mkdir()
+
+
+def pipe_instead(release: Path) -> None:
+    os.mkfifo(release / "notas")
+
+
+def words_in_a_signature(release: Path) -> None:
+    edited(release / "signatures" / "head-1.json", lambda d: d.update(extra="nobody signed this"))
+
+
 def link_instead(release: Path) -> None:
     body = (release / "dictionary.csv").read_bytes()
     (release / "dictionary.csv").unlink()
@@ -164,7 +203,8 @@ def changed_dictionary(release: Path) -> None:
 TAMPERINGS = (
     one_byte, one_row_less, softer_rule, dropped_rule, softer_policy, another_approver, later_approval, approval_gone,
     journal_head, hidden_line, signature_bit, signature_role, signature_gone, signatures_gone, signature_nonsense,
-    added_file, added_among_signatures, link_instead, removed_file, changed_dictionary,
+    added_file, added_among_signatures, added_folder, folder_among_the_documents, folder_among_signatures,
+    folder_named_as_the_entry, pipe_instead, words_in_a_signature, link_instead, removed_file, changed_dictionary,
 )  # fmt: skip
 
 
@@ -184,6 +224,12 @@ def test_an_untouched_copy_stands(release):
 def test_whatever_is_touched_is_refused(release, tamper):
     tamper(release)
     assert not stands(release)
+
+
+def test_an_extra_folder_is_told_by_its_name(release):
+    (release / "dossier" / "otra").mkdir()
+    files = next(one for one in verify_release(release).findings if one.id == "files")
+    assert [detail.split()[-1] for detail in files.detail] == ["dossier/otra"]
 
 
 def test_a_manifest_without_its_signatures_could_still_not_soften_a_rule(release, people):
@@ -222,6 +268,12 @@ def test_only_people_whose_card_one_holds_are_trusted_when_cards_are_given(relea
     stranger = new_identity("Otra", PHRASE, tmp_path / "otra.key")
     assert verify_release(release, [one.key for one in people.values()]).holds
     assert not verify_release(release, [stranger.key]).holds
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "publication.json", "signatures/head-1.json"])
+def test_json_nested_without_end_is_refused(release, name):
+    (release / name).write_text("[" * 100_000, "utf-8")
+    assert not stands(release)
 
 
 def test_a_manifest_has_one_spelling_only(release):

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from tests.field_lists import undescribed
 from tests.stats.small_stats import NOW, PERSONS, category, people, project, table
 
-from celosia.errors import CatalogueDisagrees, NeverRan, NotStats
+from celosia.errors import CatalogueDisagrees, FolderUnwritable, NeverRan, NotStats
+from celosia.messages import LANGUAGES
 from celosia.model.stats_reports import StatsCheck, catalogue_from
-from celosia.stats import check_stats, run_stats, stats_catalogue, write_catalogue
+from celosia.stats import check_stats, init_stats, run_stats, stats_catalogue, write_catalogue
 from celosia.stats._lineage import lineage_edges
 
 SECTOR, REGION = category("sector", ["A", "B", "C"]), category("region", ["N", "S"])
@@ -34,6 +36,20 @@ def tamper(home: Path, statement: str) -> None:
 
 def failing(check: StatsCheck) -> set[str]:
     return {one.rule for one in check.rules.failing}
+
+
+def test_a_place_below_a_file_is_refused_by_name(home: Path) -> None:
+    below = home / "stats.toml" / "x"
+    with pytest.raises(FolderUnwritable):
+        write_catalogue(home, below)
+    with pytest.raises(FolderUnwritable):
+        init_stats(below, "people.duckdb")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_of_formats_lists_every_field_of_the_catalogue(home: Path, language: str) -> None:
+    document = json.loads((write_catalogue(home)[1] / "catalogue.json").read_text("utf-8"))
+    assert not undescribed(language, "catalogue.json", document)
 
 
 @pytest.mark.requirement("Y24")

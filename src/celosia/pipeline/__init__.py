@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         change_account,
         change_password,
         key_path,
+        note_download,
         note_refusal,
         office_folder,
         office_note,
@@ -150,6 +151,7 @@ if TYPE_CHECKING:
     from celosia.pipeline._status import status
     from celosia.pipeline._step_text import read_steps, step_from
     from celosia.pipeline._table import TableRequest, cross_table, cross_table_of
+    from celosia.pipeline._table_file import write_table
     from celosia.pipeline._tour import mark_tour, tour_project, tour_view
     from celosia.pipeline._treatments import proposed_treatments
     from celosia.pipeline._verbs import measure, profile, suggest
@@ -161,7 +163,8 @@ _ROOMS = {
     "celosia.data.synthetic": ("write_discharges",),
     "_accounts": (
         "Account", "Standing", "account_of", "add_account", "change_account", "change_password", "key_path",
-        "note_refusal", "office_folder", "office_note", "password_fits", "read_accounts", "reset_password",
+        "note_download", "note_refusal", "office_folder", "office_note", "password_fits", "read_accounts",
+        "reset_password",
     ),
     "_apply": ("Applied", "Treated", "apply_steps", "describe_techniques", "treat"),
     "_approve": ("approve", "digest_for", "figures_for", "valid_approvals"),
@@ -242,6 +245,7 @@ _ROOMS = {
     "_status": ("status",),
     "_step_text": ("read_steps", "step_from"),
     "_table": ("TableRequest", "cross_table", "cross_table_of"),
+    "_table_file": ("write_table",),
     "_tour": ("mark_tour", "tour_project", "tour_view"),
     "_treatments": ("proposed_treatments",),
     "_verbs": ("measure", "profile", "suggest"),
@@ -273,7 +277,8 @@ __all__ = [
     "join_card", "join_person", "journal_append", "journal_entries", "journal_view", "judge_claims",
     "judge_statistics", "keep_report", "kept_report", "kernels_ready", "key_card", "key_path", "keys_present",
     "list_projects", "list_sources", "load_identity", "make_key", "make_plan", "make_release", "mark_tour", "measure",
-    "measure_table", "missing_items", "new_identity", "note_refusal", "office_folder", "office_note", "open_attempts",
+    "measure_table", "missing_items", "new_identity", "note_download", "note_refusal", "office_folder", "office_note",
+    "open_attempts",
     "open_project", "opened", "parsed_property", "password_fits", "people_risk", "people_risk_of", "people_view",
     "policy_view", "preview_project", "preview_source", "private_corner", "profile", "profile_report", "profile_table",
     "project_hierarchies", "project_place", "proposed_name", "proposed_steps_view", "proposed_treatments",
@@ -289,7 +294,7 @@ __all__ = [
     "suggest", "suggestion_report", "take_hierarchy", "tour_project", "tour_view", "treat", "tree_page", "tried_lines",
     "try_hierarchy", "uncovered_values", "valid_approvals", "values_in_order", "verify_release", "verify_upload",
     "view_hierarchy", "withdraw_exception", "write_claims_form", "write_discharges", "write_documents",
-    "write_request", "write_risk_document",
+    "write_request", "write_risk_document", "write_table",
 ]
 # fmt: on
 

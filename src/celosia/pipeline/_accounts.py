@@ -49,6 +49,10 @@ class Account:
     fresh: bool = True  # the password was given by somebody else and must be changed first
     active: bool = True
 
+    def shown(self) -> dict[str, Any]:
+        """All that may be told of it: never the digest of its password."""
+        return {"login": self.login, "name": self.name, "roles": list(self.roles), "active": self.active}
+
 
 class Standing:
     """What an account is worth now, as one word that changes with its roles, its password and whether it is open."""
@@ -184,6 +188,11 @@ def note_refusal(root: Place, project: str, what: str, *, now: datetime | None =
     inside = folder is not None and any((folder / name).is_file() for name in ("celosia.toml", "stats.toml"))
     path = folder / "journal.jsonl" if folder is not None and inside else office_journal(root)
     _journal.append(path, "refused", moment(now), {"what": what})
+
+
+def note_download(folder: Place, release: str, *, now: datetime | None = None) -> None:
+    """Somebody took a release with them: a line in its project's journal."""
+    _journal.append(Path(folder) / "journal.jsonl", "download", moment(now), {"release": release})
 
 
 def _set_password(root: Place, login: str, password: str, fresh: bool) -> None:

@@ -35,7 +35,7 @@ from celosia.pipeline import _journal
 from celosia.pipeline._approved import keep_parts, parts_of
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._identity import Identity, is_signed
-from celosia.pipeline._people import person_with, read_people, same_name
+from celosia.pipeline._people import person_with, read_people, role_words, same_name
 from celosia.pipeline._plan import dictionary_digest, read_plan
 from celosia.pipeline._project import Project, open_project, read_toml
 from celosia.pipeline._signing import Act, note_missing, refuse_other, signing
@@ -73,6 +73,7 @@ def approve(
         refuse_other(messages.text(f"people.what.{what}"), expected, seal_of(digest, shown))
         made = _signed(project.folder, what, digest, identity, role, note, shown, when)
         _refuse_own_work(project.folder, made)
+        _journal.refuse_unwritable(project.journal_path)
         keep_parts(project, digest, parts_of(project, _SETTINGS))
         _add(project.folder / "approvals.jsonl", made)
         act = _act(made)
@@ -300,7 +301,7 @@ def _signed(
         raise ValueOutOfRange(parameter="role", given=role, allowed=", ".join(ROLES))
     person = person_with(folder, identity.key)
     if role not in person.roles:
-        raise RoleNotHeld(name=person.name, role=role)
+        raise RoleNotHeld(name=person.name, words=role_words(role), role=role)
     when = now.isoformat(timespec="seconds")
     draft = Approval(what, digest, role, person.name, person.key, when, note, _plain(figures))
     return replace(draft, signature=identity.sign(draft.signed_part()))

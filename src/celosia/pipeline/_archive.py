@@ -89,6 +89,8 @@ def verify_upload(path: Place, *, most_files: int = MOST_FILES, most_bytes: int 
             return verify_release(_unpacked(packed, corner, most_files, most_bytes))
         except RecursionError:  # JSON nested a thousand deep
             raise ArchiveRefused(reason=_reason("damaged")) from None
+        except ReleaseDamaged as found:  # the corner it was unpacked into is nobody's business, and gone
+            raise ReleaseDamaged(path=Path(str(found.values["path"])).name, reason=found.values["reason"]) from None
 
 
 def _unpacked(packed: Path, corner: Path, most_files: int, most_bytes: int) -> Path:
@@ -99,6 +101,7 @@ def _unpacked(packed: Path, corner: Path, most_files: int, most_bytes: int) -> P
         with reading_from(packed), zipfile.ZipFile(packed) as archive:
             entries = _checked([one for one in archive.infolist() if not one.is_dir()], most_files)
             home = _home([one.filename for one in entries])
+            _refuse_empty([one.filename for one in archive.infolist() if one.is_dir()], entries, home)
             target = corner / (home or "release")
             for entry in entries:
                 most_bytes -= _write(archive, entry, target / entry.filename.removeprefix(f"{home}/"), most_bytes)
@@ -155,6 +158,14 @@ def _home(names: list[str]) -> str:
     if not all(_OWN.fullmatch(name) for name in inside):
         raise ArchiveRefused(reason=_reason("strange"))
     return home
+
+
+def _refuse_empty(folders: list[str], entries: list[zipfile.ZipInfo], home: str) -> None:
+    """An archive may list its folders; one that leads to no file is not the release's, but for that of signatures."""
+    unsigned = f"{home}/{SIGNATURES}/".removeprefix("/")
+    for folder in folders:
+        if folder != unsigned and not any(one.filename.startswith(folder) for one in entries):
+            raise ArchiveRefused(reason=_reason("strange"))
 
 
 def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, most: int) -> int:

@@ -59,6 +59,7 @@ def deliver(folder: Place, release: str | None = None, *, now: datetime | None =
         draft = scratch / FOLDER
         with messages.speaking(project.config.language):
             delivery = _assembled(draft, project, held, when)
+        _journal.refuse_unwritable(project.journal_path)
         _put_in_place(draft, target)
     facts = {"release": held.folder.name, "manifest": delivery.manifest, "files": len(delivery.files)}
     _journal.append(project.journal_path, "deliver", when, facts)

@@ -20,7 +20,7 @@ from celosia.pipeline._archive import own_release
 from celosia.pipeline._author import author
 from celosia.pipeline._call import Place
 from celosia.pipeline._identity import Identity, default_identity, load_identity, new_identity, public_card, read_card
-from celosia.pipeline._people import add_person, read_people, same_name
+from celosia.pipeline._people import add_person, read_people, role_words, same_name
 from celosia.pipeline._project import open_project
 from celosia.pipeline._release import sign_release
 from celosia.protocols import load
@@ -30,9 +30,12 @@ from celosia.protocols import load
 
 def make_key(path: Place, name: str, passphrase: str, *, root: Place | None = None) -> KeyCard:
     """Make a person's key at a path; `root` is the office whose journal says that it was made."""
-    made = new_identity(name, passphrase, path)
-    if root is not None:
-        office_note(root, "key-made", author(), {"person": made.name, "key": made.key})
+
+    def noted(made: Identity) -> None:
+        if root is not None:
+            office_note(root, "key-made", author(), {"person": made.name, "key": made.key})
+
+    made = new_identity(name, passphrase, path, noted=noted)
     return KeyCard(made.name, made.key)
 
 
@@ -113,7 +116,7 @@ def join_person(
     account = account_of(root, login)
     for role in roles:
         if role not in account.roles or not account.active:
-            raise RoleNotOfAccount(name=account.name, role=role)
+            raise RoleNotOfAccount(name=account.name, words=role_words(role), role=role)
     card = key_card(key_path(root, login))
     if card is None:
         raise KeyAbsent(name=account.name)

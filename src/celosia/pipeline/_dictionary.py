@@ -69,8 +69,10 @@ def state_purpose(folder: Place, names: Sequence[str], purpose: str, *, now: dat
 
 
 def check_dictionary(folder: Place) -> DictionaryState:
-    """What a project's dictionary still lacks."""
-    variables = open_project(folder).variables()
+    """What a project's dictionary still lacks; one that describes other columns than the base is refused."""
+    project = open_project(folder)
+    variables = project.variables()
+    dictionary.refuse_disagreement(variables, project.names(), str(project.dictionary_path))
     unstated = [v.name for v in variables if not v.purpose.strip() and v.role != Role.IDENTIFIER]
     published = tuple(variable.name for variable in dictionary.published(variables))
     return DictionaryState(dictionary.without_role(variables), tuple(unstated), published)

@@ -1,7 +1,7 @@
 """The steps of a project as a form: what is declared, what each technique asks for, and an edit of `[[steps]]`.
 
 Knows celosia.toml and the declared parameters of the techniques. Ignores data: no cell is read here, except where
-treatments are to be proposed. A step that needs a table of values stays with the file, where it can be written.
+treatments are to be proposed. A hierarchy or a matrix of probabilities stays with the file, where it can be written.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from celosia.pipeline._treatments import proposed_treatments
 from celosia.techniques import understood
 
 _OURS = ("key", "person", "unknown", "decimal")  # what the project itself says of them is put in
+_BY_LINES = {"map": "pairs", "where": "conditions", "keep": "conditions"}  # tables that a person can write line by line
 Step = Mapping[str, Any]
 
 
@@ -86,16 +87,15 @@ def _words(name: str) -> dict[str, str]:
 
 
 def _forms() -> Iterator[dict[str, Any]]:
-    """What each technique asks for; one that needs a table of values has no form."""
+    """What each technique asks for; a table that lines cannot say is left to the file."""
     for one in describe_techniques():
-        parameters: Mapping[str, Any] = one["parameters"]
-        if not any(param["required"] and param["kind"] == "table" for param in parameters.values()):
-            fields = [
-                {"name": key, **param} for key, param in parameters.items()
-                if key not in _OURS and param["kind"] != "table"
-            ]  # fmt: skip
-            summary = messages.text(f"techniques.summary.{one['name']}")
-            yield {**_words(one["name"]), "summary": summary, "parameters": fields}
+        fields = [
+            {"name": key, **param, "kind": _BY_LINES.get(key, "") if param["kind"] == "table" else param["kind"]}
+            for key, param in one["parameters"].items()
+            if key not in _OURS
+        ]
+        summary = messages.text(f"techniques.summary.{one['name']}")
+        yield {**_words(one["name"]), "summary": summary, "parameters": [field for field in fields if field["kind"]]}
 
 
 # --- the edit -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from celosia.data.files import PRIVATE_FILE, private_folder, replacing
+from celosia.data.files import PRIVATE_FILE, alone, private_folder, replacing
 from celosia.errors import (
     AlreadyExists,
     IdentityInsideProject,
@@ -35,6 +36,7 @@ from celosia.pipeline._author import card_of, identity_path
 from celosia.pipeline._call import Place
 
 IDENTITY_FORMAT = "celosia/identity/1"
+_LOCK = ".identity.lock"
 _SHORTEST = 8
 _LONGEST = 1023  # bytes, of OpenSSL
 _LARGEST_CARD = 64_000  # bytes: a card is two lines
@@ -60,8 +62,13 @@ def default_identity() -> Path:
     return identity_path()
 
 
-def new_identity(name: str, passphrase: str, path: Place | None = None) -> Identity:
-    """Make a key pair; the public half is written beside it, to be sent to whoever keeps the project."""
+def new_identity(
+    name: str, passphrase: str, path: Place | None = None, *, noted: Callable[[Identity], None] | None = None
+) -> Identity:
+    """Make a key pair; the public half is written beside it, to be sent to whoever keeps the project.
+
+    `noted` is called when all is ready, just before the key is there: no key stands that a journal does not know.
+    """
     target = Path(path) if path is not None else default_identity()
     name = " ".join(name.split())
     if not is_name(name):
@@ -78,12 +85,21 @@ def new_identity(name: str, passphrase: str, path: Place | None = None) -> Ident
     if not target.parent.exists():  # a folder that stands keeps its mode: it may be shared, and is not ours
         private_folder(target.parent)
     made = Identity(name, public_hex(private.public_key()), private)
-    card = {"format": IDENTITY_FORMAT, "name": name, "key": made.key}
+    with alone(target.parent / _LOCK):  # of two who make one key at once, the second finds that of the first
+        if target.exists():
+            raise AlreadyExists(path=str(target))
+        _write(made, body, target, noted)
+    return made
+
+
+def _write(made: Identity, body: bytes, target: Path, noted: Callable[[Identity], None] | None) -> None:
+    card = {"format": IDENTITY_FORMAT, "name": made.name, "key": made.key}
     with replacing(public_card(target), 0o644) as draft:
         draft.write_text(json.dumps(card, ensure_ascii=False, indent=2) + "\n", "utf-8")
     with replacing(target, PRIVATE_FILE) as draft:
         draft.write_bytes(body)
-    return made
+        if noted is not None:
+            noted(made)
 
 
 def load_identity(passphrase: str, path: Place | None = None) -> Identity:

@@ -5,9 +5,11 @@ Knows names of steps, counts and digests. Never a data value (MINSAL, Medidas de
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +20,7 @@ from celosia.pipeline._author import acting_account, author
 
 FORMAT = "celosia/journal/1"
 _START = "0" * 64
+_ROOM = 65_536  # bytes: many times a line
 
 
 def append(
@@ -32,6 +35,16 @@ def append(
     private = path.parent / "private"
     with alone((private if private.is_dir() else path.parent) / ".journal.lock"):  # two would follow the same line
         return _append(path, what, now, facts, who, why, account)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Before anything is put in place: what the journal could not name afterwards is not done at all."""
+    with writing_into(path.parent):
+        if path.exists():
+            path.open("r+b").close()
+        room = shutil.disk_usage(path.parent)
+        if room.total and room.free < _ROOM:  # some shared disks do not tell their size
+            raise OSError(errno.ENOSPC, "")
 
 
 def _append(

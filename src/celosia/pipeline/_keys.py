@@ -102,6 +102,8 @@ def destroy_keys(folder: Place, now: datetime | None = None) -> Destroyed:
     """Overwrite and remove every key and codebook, and say so in the journal: counts and steps, never a value."""
     project = open_project(folder)
     files, names = _files(project.folder), keys_present(project.folder)
+    if files:
+        _journal.refuse_unwritable(project.journal_path)
     for path in files:
         _destroy(path)
     codebooks = sum(path.name.endswith(_CODEBOOK) for path in files)

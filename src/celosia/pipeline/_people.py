@@ -14,6 +14,7 @@ from typing import Any
 
 import tomlkit
 
+from celosia import messages
 from celosia.data.files import replacing
 from celosia.errors import (
     BadPeople,
@@ -35,6 +36,11 @@ from celosia.pipeline._signing import signing
 def people_path(folder: Place) -> Path:
     """Where a project keeps its people."""
     return Path(folder) / "people.toml"
+
+
+def role_words(role: str) -> str:
+    """What a role is called in the language that is spoken; files and options hold its English name."""
+    return messages.text(f"protocols.role.{role}") if role in ROLES else role
 
 
 def read_people(folder: Place) -> tuple[Person, ...]:
@@ -92,10 +98,11 @@ def _added(project: Project, name: str, roles: Sequence[str], key: str, why: str
         listed = tomlkit.aot()
         document["people"] = listed
     listed.append(line)
+    facts = {"person": person.name, "roles": list(person.roles), "key": person.key}
+    _journal.refuse_unwritable(project.journal_path)
     with replacing(path, 0o644) as draft:
         draft.write_text(tomlkit.dumps(document), "utf-8")
-    facts = {"person": person.name, "roles": list(person.roles), "key": person.key}
-    _journal.append(project.journal_path, "person-added", when, facts, why=why)
+        _journal.append(project.journal_path, "person-added", when, facts, why=why)  # nobody is there unnoted
     return person
 
 

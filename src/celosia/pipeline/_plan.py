@@ -13,7 +13,7 @@ from typing import Any
 
 from celosia import messages
 from celosia.data.files import reading_from, replacing
-from celosia.errors import BadProjectFile, NoFeasiblePlan, NoPlan, UnknownFormat
+from celosia.errors import BadProjectFile, NoFeasiblePlan, NoPlan, NothingLeft, UnknownFormat
 from celosia.model.plan import PLAN_FORMAT, Plan, Policy, digest_of, plan_from
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
@@ -68,16 +68,26 @@ def plan_on_ground(
         path.unlink(missing_ok=True)  # an older plan answers another question: nothing may run it by mistake
         _journal.append(project.journal_path, "plan-refused", now, {"suppressed": solution.suppressed_rows})
         raise _nearest_miss(solution)
+    if drops_everybody(ground.policy, solution):
+        path.unlink(missing_ok=True)
+        _journal.append(project.journal_path, "plan-refused", now, {"suppressed": ground.quasi.n_rows})
+        raise NothingLeft()
     plan = plan_of(project, after, ground, solution, asked)
     allowed = math.floor(ground.policy.limit * ground.quasi.n_rows)
     if plan.suppressed_rows > allowed:
         path.unlink(missing_ok=True)
         hint = messages.text("plan.hint", limit=messages.percent(plan.suppressed_share))
         raise NoFeasiblePlan(suppressed=plan.suppressed_rows, allowed=allowed, hint=hint)
+    _journal.refuse_unwritable(project.journal_path)
     with replacing(path, 0o644) as draft:
         draft.write_text(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     _journal.append(project.journal_path, "plan", now, {"plan": plan.digest, "method": plan.method})
     return Planned(plan, path), ground
+
+
+def drops_everybody(policy: Policy, solution: Solution) -> bool:
+    """Whether no record would be left to publish."""
+    return policy.suppressed == "drop" and bool(solution.published.suppressed.all())
 
 
 def ground_for(project: Project, found: Opened, *, whole: bool = False, **overrides: Any) -> Ground:

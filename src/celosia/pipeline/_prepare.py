@@ -19,13 +19,13 @@ from typing import Any
 
 from celosia import messages
 from celosia.data.engines import Engine
-from celosia.data.files import PRIVATE_FILE, own_folder, writing_into
+from celosia.data.files import PRIVATE_FILE, own_folder, write_error, writing_into
 from celosia.data.readers import refuse_json_texts
 from celosia.data.sheets import read_rows
 from celosia.data.sniffing import apply_overrides
 from celosia.data.suggest import ColumnFacts, Judged, judged, person_key, suggest
 from celosia.data.table import Table
-from celosia.errors import AlreadyExists, DictionaryNeeded, FolderUnwritable, ValueOutOfRange
+from celosia.errors import AlreadyExists, DictionaryNeeded, ValueOutOfRange
 from celosia.model import dictionary
 from celosia.model.project import PROTOCOLS, ProjectConfig
 from celosia.model.schema import Schema
@@ -99,7 +99,8 @@ def init(
         opinion = judged(facts)
         variables, steps = _described(ingested, facts, opinion, protocols, labels)
         config = ProjectConfig(
-            folder.name, messages.language(), protocols, ingested.source, person or person_key(facts, opinion),
+            writable(folder.name), messages.language(), protocols,
+            replace(ingested.source, name=writable(ingested.source.name)), person or person_key(facts, opinion),
             engine=kept_engine(engine), memory=memory or "",
         )  # fmt: skip
         _write(staging, config, variables, steps, moment(now))
@@ -157,6 +158,11 @@ def folder_name(source: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "proyecto"
 
 
+def writable(name: str) -> str:
+    """A name as a file of text can hold it: systems allow names in bytes that are no letters."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 @contextlib.contextmanager
 def _staged(folder: Path) -> Iterator[Path]:
     """A hidden private folder that becomes `folder` when the block ends well, and vanishes otherwise."""
@@ -165,15 +171,21 @@ def _staged(folder: Path) -> Iterator[Path]:
         staging = own_folder(folder.parent)
         (staging / "private").mkdir(mode=0o700)
         (staging / "hierarchies").mkdir()
-    except OSError:
-        raise FolderUnwritable(path=str(folder.parent)) from None
+    except OSError as fault:
+        raise write_error(fault, folder.parent) from None
     try:
         yield staging
-        os.rename(staging, folder)
-    except FileExistsError:
-        raise AlreadyExists(path=str(folder)) from None
+        _become(staging, folder)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _become(staging: Path, folder: Path) -> None:
+    """Give the finished folder its name; of two who make it at once, the second is told that it is there."""
+    try:
+        os.rename(staging, folder)
+    except OSError as fault:
+        raise AlreadyExists(path=str(folder)) if folder.exists() else write_error(fault, folder.parent) from None
 
 
 def _described(

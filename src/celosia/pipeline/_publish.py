@@ -6,15 +6,13 @@ publication date, update period), Seguridad 5 (audit at each update).
 
 from __future__ import annotations
 
-import re
-from calendar import monthrange
 from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.errors import AlreadyPublished, CandidateChanged, DeliveryDamaged, PeriodUnclear, ReleaseDamaged
+from celosia.errors import AlreadyPublished, CandidateChanged, DeliveryDamaged, ReleaseDamaged, ValueOutOfRange
 from celosia.model.people import Approval
 from celosia.model.rules import RuleReport
 from celosia.model.verdict import State
@@ -26,20 +24,20 @@ from celosia.pipeline._delivery import delivered_files, delivered_release
 from celosia.pipeline._in_house import candidate_folder, recorded_digest
 from celosia.pipeline._plan import read_plan
 from celosia.pipeline._project import Project, open_project
-from celosia.pipeline._release import add_to_release, evidence_of, refuse_failing, refuse_unmade, signature_acts
+from celosia.pipeline._publication import facts_of, next_review
+from celosia.pipeline._release import (
+    add_to_release,
+    evidence_of,
+    made_name,
+    refuse_failing,
+    refuse_unmade,
+    signature_acts,
+)
 from celosia.pipeline._release_folder import PUBLICATION, Held, file_digest, read_release, release_folder
 from celosia.pipeline._rules import failing_text, judge_project
 from celosia.pipeline._run import _refuse_stale
 from celosia.pipeline._signing import NOBODY, Act, note_missing, signing
 from celosia.pipeline._verify import verify_release
-
-_WORDS = {
-    "mensual": 1, "monthly": 1, "bimestral": 2, "bimonthly": 2, "trimestral": 3, "quarterly": 3, "cuatrimestral": 4,
-    "semestral": 6, "half-yearly": 6, "anual": 12, "annual": 12, "yearly": 12, "bienal": 24, "biennial": 24,
-}  # fmt: skip
-_COUNTED = re.compile(r"(\d{1,3})\s*(meses|mes|months|month|años|año|years|year)")
-_DURATION = re.compile(r"p(?:(\d{1,2})y)?(?:(\d{1,3})m)?")
-_YEARS = ("año", "años", "year", "years")
 
 
 def publish(
@@ -75,21 +73,25 @@ def _entered(
     parts = evidence_of(project.folder) | _delivered(project.folder, held)
     refuse_failing(judge_project(project.folder, "publish", publication=dates, signatures=_valid(held), **parts))
     day = publication_date or now.date()
+    _refuse_late_consultation(dates["consultation"], day)
     entry = Publication(
-        release=place.name,
+        release=made_name(project.journal_path, held),
         manifest=held.manifest.digest,
         consultation=dates["consultation"],
         publication_date=day.isoformat(),
         update_period=dates["update_period"],
         next_review=next_review(day, dates["update_period"]).isoformat(),
     )
+    _journal.refuse_unwritable(project.journal_path)
     add_to_release(place, PUBLICATION, entry.as_dict(), now)
-    _journal.append(project.journal_path, "publish", now, _facts(entry))
+    _journal.append(project.journal_path, "publish", now, facts_of(entry))
     return entry
 
 
-def _facts(entry: Publication) -> dict[str, Any]:
-    return {key: value for key, value in entry.as_dict().items() if key != "format"}
+def _refuse_late_consultation(consultation: str, day: date) -> None:
+    """Who is asked is asked before the data are out."""
+    if consultation > day.isoformat():
+        raise ValueOutOfRange(parameter="consultation", given=consultation, allowed=f"≤ {day.isoformat()}")
 
 
 def publication_acts(held: Held, now: datetime) -> list[Act]:
@@ -97,7 +99,7 @@ def publication_acts(held: Held, now: datetime) -> list[Act]:
     entry = held.publication
     if entry is None or entry.manifest != held.manifest.digest:
         return []
-    return [Act("publish", _facts(entry), NOBODY, "", now.isoformat())]
+    return [Act("publish", facts_of(entry), NOBODY, "", now.isoformat())]
 
 
 def refuse_unverified(report: VerifyReport, place: Path) -> None:
@@ -111,29 +113,6 @@ def refuse_unverified(report: VerifyReport, place: Path) -> None:
     verdicts = report.check.verdicts if report.check else ()
     failing = [messages.text(f"plan.criterion.{one.rule}") for one in verdicts if one.state is State.FAILS]
     raise ReleaseDamaged(path=str(place), reason="; ".join([*reasons, *rules, *failing]) or "–")
-
-
-def next_review(day: date, period: str) -> date:
-    """The day on which a release is looked at again: a month's last day where the month is shorter."""
-    month = day.month - 1 + months_of(period)
-    year, month = day.year + month // 12, month % 12 + 1
-    return date(year, month, min(day.day, monthrange(year, month)[1]))
-
-
-def months_of(period: str) -> int:
-    """An update period in months: «anual», «6 meses», «2 años», P1Y, P6M."""
-    words = period.strip().casefold()
-    if words in _WORDS:
-        return _WORDS[words]
-    counted, duration = _COUNTED.fullmatch(words), _DURATION.fullmatch(words)
-    months = 0
-    if counted:
-        months = int(counted[1]) * (12 if counted[2] in _YEARS else 1)
-    elif duration:
-        months = 12 * int(duration[1] or 0) + int(duration[2] or 0)
-    if not months:
-        raise PeriodUnclear(given=period)
-    return months
 
 
 def _valid(held: Held) -> list[Approval]:

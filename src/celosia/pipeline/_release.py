@@ -6,7 +6,6 @@ Sources: MINSAL Verificación 4, Seguridad 5 and Anexo I; DESIGN §6.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -31,13 +30,14 @@ from celosia.pipeline._call import Place, moment
 from celosia.pipeline._identity import Identity, is_signed
 from celosia.pipeline._in_house import Judged, judge_candidate, refuse_changed, rules_on
 from celosia.pipeline._keys import NONE, keys_present, label, refuse_pseudonyms
-from celosia.pipeline._people import read_people, same_name
+from celosia.pipeline._people import read_people, role_words, same_name
 from celosia.pipeline._progress import Progress
 from celosia.pipeline._project import Project, open_project, read_toml
 from celosia.pipeline._release_files import FORMATS, Published, published_file, write_data, write_dictionary
 from celosia.pipeline._release_folder import (
     MANIFEST,
     Held,
+    added_text,
     listed_files,
     manifest_text,
     read_release,
@@ -104,11 +104,7 @@ def make_release(
         draft = scratch / "release"
         manifest = _assembled(draft, found, rules, formats, now, destroy_seed)
         _settle(draft, now)
-        if manifest.seed == "destroyed":
-            _steps.destroy_seed(project.folder)  # just before the move: no release says so of a seed that lives
-        target = _moved(draft, home, now)
-    facts = {"release": target.name, "manifest": manifest.digest, "candidate": found.check.digest}
-    _journal.append(project.journal_path, "release", now, {**facts, "seed": manifest.seed})
+        target = _placed(draft, found, manifest, now)
     return Released(target, manifest, rules)
 
 
@@ -298,15 +294,28 @@ def _settle(draft: Path, now: datetime) -> None:
         os.utime(draft, (at, at))
 
 
-def _moved(draft: Path, home: Path, now: datetime) -> Path:
-    """The release under its date; another one of the same day gets -2, -3 and so on."""
+def _placed(draft: Path, found: Judged, manifest: Manifest, now: datetime) -> Path:
+    """Move a release to its name, one at a time; the journal knows it before it is there, or nobody could sign it."""
+    project = found.project
+    with signing(project.folder):
+        _journal.refuse_unwritable(project.journal_path)
+        target = _free_name(releases_of(project.folder), now)
+        facts = {"release": target.name, "manifest": manifest.digest, "candidate": found.check.digest}
+        _journal.append(project.journal_path, "release", now, {**facts, "seed": manifest.seed})
+        if manifest.seed == "destroyed":
+            _steps.destroy_seed(project.folder)  # just before the move: no release says so of a seed that lives
+        with writing_into(target.parent):
+            os.rename(draft, target)
+            sync(target.parent)
+    return target
+
+
+def _free_name(home: Path, now: datetime) -> Path:
+    """The date of a release; another one of the same day gets -2, -3 and so on."""
     day = now.astimezone(UTC).date().isoformat()
     number = 1
     while (target := home / (day if number == 1 else f"{day}-{number}")).exists():
         number += 1
-    with writing_into(home):
-        os.rename(draft, target)
-        sync(home)
     return target
 
 
@@ -333,7 +342,7 @@ def add_to_release(release: Path, name: str, document: Mapping[str, Any], now: d
     with scratch_beside(release) as scratch:
         draft = scratch / target.name
         with writing_into(release):
-            draft.write_text(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n", "utf-8")
+            draft.write_text(added_text(document), "utf-8")
             os.utime(draft, (midnight(now), midnight(now)))
         put_in_place(draft, target, _FILE)
     with writing_into(release):
@@ -378,6 +387,7 @@ def _sign(
     made = signature_over(home.folder, held.manifest.digest, identity, role, note, now)
     _refuse_clash(made, held)
     number = sum(path.name.startswith(f"{role}-") for path in (folder / "signatures").glob("*.json")) + 1
+    _journal.refuse_unwritable(home.journal_path)
     add_to_release(folder, f"signatures/{role}-{number}.json", made.as_dict(), now)
     act = _act(made, held)
     _journal.append(home.journal_path, act.what, now, act.facts, who=act.who, why=act.why)
@@ -408,17 +418,23 @@ def _right(held: Held) -> list[Approval]:
 
 def refuse_unmade(journal: Path, held: Held) -> None:
     """Stop at a folder that `release` never made: the journal of the project must name its very manifest."""
-    made = [one.get("facts") for one in _journal.entries(journal) if one.get("what") == "release"]
-    known = any(isinstance(facts, dict) and facts.get("manifest") == held.manifest.digest for facts in made)
-    if not known or held.manifest.journal not in _journal.digests(journal):
+    if not made_name(journal, held) or held.manifest.journal not in _journal.digests(journal):
         raise ReleaseDamaged(path=str(held.folder), reason=messages.text("release.reason.unmade"))
+
+
+def made_name(journal: Path, held: Held) -> str:
+    """The name under which `release` made a release, whatever its folder is called now; empty where it did not."""
+    made = [one.get("facts") for one in _journal.entries(journal) if one.get("what") == "release"]
+    names = [facts.get("release") for facts in made if isinstance(facts, dict)
+             if facts.get("manifest") == held.manifest.digest]  # fmt: skip
+    return str(names[-1]) if names else ""
 
 
 def _refuse_clash(made: Approval, held: Held) -> None:
     """Nobody signs twice in one role, and who executed does not verify (M31)."""
     earlier = [one for one in held.signatures if one is not None]
     if any(one.role == made.role and one.key == made.key for one in earlier):
-        raise AlreadySigned(name=made.name, role=made.role)
+        raise AlreadySigned(name=made.name, words=role_words(made.role), role=made.role)
     other = {"verifier": "executor", "executor": "verifier"}.get(made.role)
     for one in (*earlier, *held.approvals):
         if one.role == other and (one.key == made.key or same_name(one.name, made.name)):

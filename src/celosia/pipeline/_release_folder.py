@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from celosia import messages
@@ -21,6 +21,8 @@ from celosia.model.releases import Manifest, manifest_from
 from celosia.model.verification import PUBLICATION_FORMAT, Publication
 
 MANIFEST, PUBLICATION, SIGNATURES = "manifest.json", "publication.json", "signatures"
+# What JSON that nobody of ours wrote raises, nested a thousand deep included.
+_ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,12 @@ def release_folder(project: Path, release: Path) -> Path:
 
 def manifest_text(manifest: Manifest) -> str:
     """The manifest's only spelling."""
-    return json.dumps(manifest.as_dict(), ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    return added_text(manifest.as_dict())
+
+
+def added_text(document: Mapping[str, Any]) -> str:
+    """How a small document that joins a release is written."""
+    return json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
 
 def read_release(folder: Path) -> Held:
@@ -66,7 +73,7 @@ def read_release(folder: Path) -> Held:
         folder=folder,
         manifest=manifest,
         changed=tuple(sorted(name for name in listed if name in found and found[name] != listed[name])),
-        added=tuple(sorted(set(found) - set(listed))),
+        added=tuple(sorted(set(found) - set(listed) | _strays(folder, listed))),
         removed=tuple(sorted(set(listed) - set(found))),
         signatures=tuple(_signature(path) for path in _signature_files(folder)),
         publication=read_publication(folder),
@@ -90,14 +97,15 @@ def read_publication(folder: Path) -> Publication | None:
     if not path.is_file():
         return None
     try:
-        document = json.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        document = json.loads(text)
         if document["format"] != PUBLICATION_FORMAT:
             raise KeyError
         made = Publication(**{name: str(document[name]) for name in Publication.__slots__})
-        if made.as_dict() != document:
-            raise KeyError  # nothing may hide in it
+        if added_text(made.as_dict()) != text:
+            raise KeyError  # nothing may hide in it, not even a key written twice
         return made
-    except (ValueError, KeyError, TypeError):
+    except _ODD:
         raise ReleaseDamaged(path=str(folder), reason=PUBLICATION) from None
 
 
@@ -111,7 +119,7 @@ def _manifest(folder: Path) -> Manifest:
         manifest = manifest_from(document, str(path))
         [approval_from(one) for one in manifest.approvals]
         _refuse_odd(manifest)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except _ODD:
         raise ReleaseDamaged(path=str(folder), reason=MANIFEST) from None
     except UnknownFormat:
         raise
@@ -141,6 +149,13 @@ def _digests(folder: Path) -> dict[str, str]:
     return found
 
 
+def _strays(folder: Path, listed: Mapping[str, Any]) -> set[str]:
+    """Whatever is no file and leads to none that the manifest names: a folder, even an empty one, a pipe, a socket."""
+    needed = {SIGNATURES} | {parent.as_posix() for name in listed for parent in PurePosixPath(name).parents}
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_file()}
+    return found - needed
+
+
 def file_digest(path: Path) -> str:
     """sha256 of a file's bytes."""
     with reading_from(path), path.open("rb") as stream:
@@ -157,6 +172,7 @@ def _signature(path: Path) -> Approval | None:
         document: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
         if document["format"] != APPROVAL_FORMAT:
             return None
-        return approval_from(document)
-    except (OSError, ValueError, KeyError, TypeError):
+        made = approval_from(document)
+        return made if made.as_dict() == document else None  # what it adds, nobody signed
+    except (OSError, *_ODD):
         return None

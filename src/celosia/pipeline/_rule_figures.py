@@ -56,6 +56,7 @@ class FileFigures:
     free_text: tuple[str, ...] = ()
     scenarios: tuple[ScenarioFigure, ...] = ()
     areas: Mapping[str, int | None] = field(default_factory=lambda: _NONE)  # smallest category of each geography
+    masked: Mapping[str, int] = field(default_factory=lambda: _NONE)  # rows that show no value of a sensitive attribute
 
 
 def published_figures(
@@ -88,6 +89,7 @@ def _measured(again: ReadBack, plan: Plan, published: Sequence[Variable], scenar
         free_text=texts,
         scenarios=tuple(_figure(table, one, person) for one in chosen if one.variables),
         areas={variable.name: _smallest_area(table, variable, person) for variable in geographic},
+        masked={name: _masked_rows(table, name) for name in plan.policy["sensitive"] if name in names},
     )
 
 
@@ -126,6 +128,11 @@ def _masked(tuples: Tuples) -> NDArray[np.bool_]:
     for column, vocabulary in enumerate(tuples.vocabularies):
         shown |= np.array([not is_masked(text) for text in vocabulary], bool)[tuples.codes[:, column]]
     return ~shown
+
+
+def _masked_rows(table: Answering, name: str) -> int:
+    tuples = table.tuples((name,))
+    return int(tuples.rows[_masked(tuples)].sum())
 
 
 def _smallest_area(table: Answering, variable: Variable, person: str | None) -> int | None:

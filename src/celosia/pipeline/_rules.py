@@ -115,7 +115,8 @@ def _l(context: RuleContext, asked: Asked) -> Found:
     if not all(judged.values()):
         return None
     failing = {n: max(v.failing_classes for v in found) for n, found in judged.items() if _any_fails(found)}
-    masked = {name: rows for name, rows in context.plan.masked_sensitive.items() if rows}
+    told = context.plan.masked_sensitive if context.figures is None else context.figures.masked  # the file knows best
+    masked = {name: rows for name, rows in told.items() if rows}
     return not failing, {"variables": sensitive, "failing": failing, "masked": masked}
 
 

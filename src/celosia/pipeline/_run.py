@@ -27,7 +27,7 @@ from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import renumbered
 from celosia.pipeline._mel import refuse_unapproved
 from celosia.pipeline._open import Opened, opened, settled_source
-from celosia.pipeline._plan import dictionary_digest, ground_for, plan_of, read_plan
+from celosia.pipeline._plan import dictionary_digest, drops_everybody, ground_for, plan_of, read_plan
 from celosia.pipeline._progress import Progress, ready_kernels, stage
 from celosia.pipeline._project import Project, open_project
 from celosia.pipeline._rule_context import context_of
@@ -89,6 +89,7 @@ def run_plan(
                 raise CandidateFails(failing=failing_text(rules))
             if sampled:
                 save_sample(source.table, watched, check.digest, made / FILE)
+            _journal.refuse_unwritable(project.journal_path)
             _put_in_place(scratch / "candidate", folder / "private" / "candidate")
     facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows,
              "order": order_digest(folder / "private" / "candidate")}  # fmt: skip
@@ -180,9 +181,9 @@ def reading_engine(table: Table) -> Engine | None:
 
 def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution, scratch: Path) -> Table:
     """The table with what the plan publishes in place of the original; columns it does not name stay."""
-    dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
-    if dropped is not None and dropped.all():
+    if drops_everybody(ground.policy, solution):
         raise NothingLeft()
+    dropped = solution.published.suppressed if ground.policy.suppressed == "drop" else None
     tuples, width = solution.tuples, len(solution.published.names)
     codes = [*solution.published.codes.T, *tuples.codes[:, width:].T]  # link columns pass as they are …
     vocabularies = [*solution.published.vocabularies, *tuples.vocabularies[width:]]

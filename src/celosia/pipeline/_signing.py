@@ -70,5 +70,10 @@ def refuse_other(what: str, expected: str | None, found: str) -> None:
 
 
 def _mark(what: str, who: str, facts: Any) -> tuple[str, str, str]:
-    """What tells one act from another; a publication does not say who entered it, and happens once."""
-    return what, "" if what == "publish" else who, json.dumps(facts, ensure_ascii=False, sort_keys=True)
+    """What tells one act from another; a publication does not say who entered it, and happens once per manifest.
+
+    An entry that was changed since is therefore no second publication: `verify` compares it with the line.
+    """
+    if what == "publish" and isinstance(facts, Mapping):
+        return what, "", str(facts.get("manifest"))
+    return what, who, json.dumps(facts, ensure_ascii=False, sort_keys=True)

@@ -28,12 +28,13 @@ from celosia.model.rules import RuleReport, RuleResult, rule_report_from
 from celosia.model.scenarios import Scenario
 from celosia.model.variables import Role, Variable
 from celosia.model.verdict import CheckReport, State, Verdict
-from celosia.model.verification import Finding, VerifyReport
+from celosia.model.verification import Finding, Publication, VerifyReport
 from celosia.pipeline._call import Place
 from celosia.pipeline._check import check_file
 from celosia.pipeline._identity import is_signed
 from celosia.pipeline._open import opened
 from celosia.pipeline._people import same_name
+from celosia.pipeline._publication import wrong_parts
 from celosia.pipeline._release_files import published_file
 from celosia.pipeline._release_folder import Held, read_release
 from celosia.pipeline._rule_context import RuleContext
@@ -67,7 +68,7 @@ def verify_release(release: Place, trusted: Collection[str] = ()) -> VerifyRepor
         unknown = tuple(one.name for one in valid if one.key not in trusted)
         findings.append(Finding("trust", _state(bool(valid) and not unknown), unknown))
     if held.publication is not None:
-        findings.append(Finding("publication", _state(held.publication.manifest == manifest.digest)))
+        findings.append(_publication(held.publication, held))
     return VerifyReport(
         release=held.folder.resolve().name,
         manifest=manifest.digest,
@@ -89,6 +90,13 @@ def _files(held: Held) -> Finding:
     parts = (("changed", (*held.changed, *unread)), ("added", (*held.added, *strange)), ("removed", held.removed))
     wrong = tuple(messages.text(f"release.{key}", file=name) for key, names in parts for name in names)
     return Finding("files", _state(not wrong), wrong)
+
+
+def _publication(entry: Publication, held: Held) -> Finding:
+    """The entry against what is signed; where nothing contradicts it, its dates still carry no signature."""
+    wrong = wrong_parts(entry, held.manifest, held.folder)
+    told = tuple(messages.text(f"release.publication_wrong.{part}") for part in wrong)
+    return Finding("publication", _state(not wrong), told or (messages.text("release.publication_unsigned"),))
 
 
 def _other_formats(held: Held) -> Finding:

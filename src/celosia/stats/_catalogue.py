@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from celosia.data.files import replacing
+from celosia.data.files import replacing, writing_into
 from celosia.errors import CatalogueDisagrees, NeverRan
 from celosia.model.stats import StatsConfig, StatsTable, stats_name
 from celosia.model.stats_reports import CatalogueEntry, StatsCatalogue, entry_from
@@ -123,7 +123,8 @@ def write_catalogue(folder: Place, into: Place | None = None) -> tuple[StatsCata
     """Write `catalogue.json` and `catalogue.html`, and give the catalogue and where it was written."""
     found = stats_catalogue(folder)
     home = Path(folder if into is None else into)
-    home.mkdir(parents=True, exist_ok=True)
+    with writing_into(home):
+        home.mkdir(parents=True, exist_ok=True)
     with replacing(home / "catalogue.json", PUBLIC_FILE) as draft:
         draft.write_text(json.dumps(found.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     with replacing(home / "catalogue.html", PUBLIC_FILE) as draft:

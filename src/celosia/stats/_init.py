@@ -16,7 +16,7 @@ from typing import Any
 import tomlkit
 
 from celosia import messages
-from celosia.data.files import replacing
+from celosia.data.files import replacing, writing_into
 from celosia.data.suggest import ColumnFacts, suggest
 from celosia.errors import AlreadyExists
 from celosia.model.stats import DEFAULT_AUDIENCES, STATS_FILE, STATS_FORMAT, Personal
@@ -75,7 +75,8 @@ def init_stats(folder: Place, source: str, target: str = "stats.duckdb") -> Path
     path = home / STATS_FILE
     if path.exists():
         raise AlreadyExists(path=str(path))
-    home.mkdir(parents=True, exist_ok=True)
+    with writing_into(home):
+        home.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(open_source(source, home)) as opened:
         blocks = [_block(opened, table) for table in opened.tables()]
     with replacing(path, 0o644) as draft:
