@@ -79,7 +79,8 @@ def tab(
 
 
 def open_page(page: Page, served: Served, path: str) -> None:
-    """Go to a page and wait until it is whole and its channel is open."""
+    """Go to a page and wait until it is whole and its channel is open; whichever it is, it has one main and one h1."""
     page.goto(served.base + path)
     page.wait_for_selector("main h1")
+    assert (page.locator("main").count(), page.locator("h1").count()) == (1, 1)
     page.wait_for_function("window.socket && window.socket.connected")

@@ -17,8 +17,10 @@ from tests.web.threads import run
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from celosia.pipeline import journal_entries
 from celosia.web._application import local
 from celosia.web._guard import BODY_LIMIT, CSRF, Gate, Guard
+from celosia.web._office import Office
 from celosia.web._sessions import LIFE, Sessions
 
 pytestmark = pytest.mark.web
@@ -459,3 +461,41 @@ def test_who_came_by_a_certificate_is_told_to_come_by_one_again(tls: bool, host:
     for cookie in (f"{name}={session.id}", ""):  # let in, and shown the door
         answer = _ask(guard, "GET", "/x", "", headers={"host": host, "cookie": cookie})
         assert (answer.headers.get("strict-transport-security") == "max-age=31536000") is promised
+
+
+@pytest.mark.parametrize(
+    ("headers", "kinds"),
+    [
+        ({"host": "evil.example"}, ["host"]),
+        ({"origin": "http://evil.example"}, ["origin"]),
+        ({CSRF: "falso"}, ["csrf"]),
+        ({}, []),
+    ],
+    ids=["host", "origin", "csrf", "our own"],
+)
+def test_a_request_that_no_page_of_ours_would_send_is_told(headers: dict[str, str], kinds: list[str]) -> None:
+    told: list[tuple[str, str]] = []
+    sessions = Sessions("es", lambda: 0.0)
+    guard = Guard(_counting, sessions, _gate(), lambda login, kind: told.append((login, kind)))
+    session = sessions.open("ana", "Ana Rojas", ("head",))
+    own = {"origin": "http://127.0.0.1:8000", CSRF: session.csrf}
+    _ask(guard, "POST", "/x", session.id, headers=own | headers)
+    assert told == [("ana", kind) for kind in kinds]
+    _ask(guard, "POST", "/x", "nadie", headers=own | headers)
+    assert told[len(kinds) :] == [("", kind) for kind in kinds if kind != "csrf"]  # without a session there is none
+
+
+def test_breaches_are_in_the_journal_of_a_shared_page_alone(tmp_path: Path) -> None:
+    async def refused(shared: bool) -> None:
+        nothing: Any = None
+        made = Office(tmp_path, tmp_path, nothing, nothing, nothing, 0, shared=shared)
+        for _ in range(50):
+            made.note_breach("", "host")
+            made.note_breach("ana", "csrf")
+
+    run(refused(False))
+    assert not (tmp_path / ".celosia").exists()
+    run(refused(True))
+    lines = journal_entries(tmp_path / ".celosia" / "journal.jsonl")
+    told = sorted((one["who"], one["what"], one["facts"]["what"], one["facts"]["times"]) for one in lines)
+    assert told == [("ana", "request-refused", "csrf", 1), ("–", "request-refused", "host", 1)]

@@ -12,8 +12,10 @@ from celosia.web._sessions import (
     FROM_MOST,
     IDLE,
     LIFE,
+    STRANGERS,
     WRONG_MOST,
     WRONG_WITHIN,
+    Breaches,
     Guesses,
     Sessions,
 )
@@ -155,3 +157,15 @@ def test_knocking_on_a_shut_door_is_news_once_a_minute(clock: Clock) -> None:
     assert guesses.news("ana", "10.0.0.2")
     clock.now += AGAIN
     assert guesses.news("ana", "10.0.0.1")
+
+
+def test_what_the_guard_refuses_is_counted_and_told_now_and_then(clock: Clock) -> None:
+    breaches = Breaches(clock)
+    assert [breaches.news("", "host") for _ in range(1_000)] == [1, *[0] * 999]
+    assert breaches.news("ana", "host") == 1  # an account is not hidden by the noise of strangers
+    assert breaches.news("ana", "csrf") == 1
+    clock.now += AGAIN
+    assert (breaches.news("ana", "host"), breaches.news("", "host")) == (1, 0)
+    clock.now += STRANGERS
+    assert breaches.news("", "host") == 1_001
+    assert breaches.news("", "host") == 0

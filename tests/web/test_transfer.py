@@ -6,15 +6,21 @@ import http.client
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.web.server import UPLOAD_MEGABYTES, Served
+from tests.web.threads import run
 
+from celosia.pipeline import act_as, journal_entries
+from celosia.pipeline import note_download as note_release
 from celosia.web._guard import CSRF
+from celosia.web._office import Office
 from celosia.web._sessions import Session
-from celosia.web._transfer import NAME, harmless_name, send_download, size_text
+from celosia.web._transfer import NAME, harmless_name, note_download, send_download, size_text
+from celosia.web._workers import Call
 
 LIMIT = UPLOAD_MEGABYTES * 1_000_000
 
@@ -211,3 +217,31 @@ def test_only_put_uploads(served: Served) -> None:
     with served.client(**_headers(served)) as client:
         for method in ("GET", "POST", "DELETE", "PATCH"):
             assert client.request(method, "/upload", content=b"a").status_code in (404, 405)
+
+
+class _Pool:
+    """Does at once what it is asked."""
+
+    async def ask(self, call: Call) -> None:
+        act_as(call.who, call.account)
+        try:
+            note_release(*call.args)
+        finally:
+            act_as("", "")
+
+
+def test_a_release_that_somebody_fetches_is_in_its_journal_once_a_minute(tmp_path: Path) -> None:
+    (tmp_path / "egresos").mkdir()
+    nothing: Any = None
+    pool: Any = _Pool()
+    office = Office(tmp_path, tmp_path, nothing, pool, nothing, 0, shared=True)
+    session = _session()
+    session.name, session.login = "Ana Rojas", "ana"
+    for ticket in ("a", "b", "c"):
+        session.notes[ticket] = ("egresos", "2026-11-15")
+        run(note_download(office, session, ticket))
+    run(note_download(office, session, "a"))  # a ticket is good for one line
+    [line] = journal_entries(tmp_path / "egresos" / "journal.jsonl")
+    assert (line["what"], line["who"], line["account"]) == ("download", "Ana Rojas", "ana")
+    assert line["facts"] == {"release": "2026-11-15"}
+    assert session.notes == {}

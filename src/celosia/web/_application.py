@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from fastapi import FastAPI
-from nicegui import app, core, ui
+from nicegui import app, background_tasks, core, ui
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -26,7 +26,7 @@ from celosia.web._guard import Gate, Guard, bare_page
 from celosia.web._jobs import Jobs
 from celosia.web._office import Office
 from celosia.web._sessions import Guesses, Session, Sessions
-from celosia.web._transfer import receive_upload, send_download
+from celosia.web._transfer import note_download, receive_upload, send_download
 from celosia.web._workers import Call, Failed, Pool
 
 _STATIC = Path(__file__).parent / "static"
@@ -58,7 +58,7 @@ def build(root: Path, corner: Path, sessions: Sessions, gate: Gate, upload_limit
         outer, title="celosia", favicon=_STATIC / "celosia.svg", dark=None, tailwind=False, reconnect_timeout=10,
         gzip_middleware_factory=None, show_welcome_message=False,
     )  # fmt: skip
-    return Guard(outer, sessions, gate)
+    return Guard(outer, sessions, gate, app.state.office.note_breach)
 
 
 def _silence() -> None:
@@ -90,7 +90,11 @@ async def _upload(request: Request) -> Response:
 
 
 async def _download(request: Request) -> Response:
-    return send_download(request.state.session, request.path_params["ticket"])
+    session, ticket = request.state.session, request.path_params["ticket"]
+    answer = send_download(session, ticket)
+    if answer.status_code == 200:
+        background_tasks.create(note_download(app.state.office, session, ticket), name="download")
+    return answer
 
 
 async def _missing(request: Request, _: Exception) -> Response:

@@ -101,6 +101,7 @@ async def new_password(office: Office, guesses: Guesses, session: Session, reque
     """Change one's password; every other session of the account ends, and this one after too many wrong guesses."""
     given = await _form(request)
     if not _own(session, given):
+        office.note_breach(session.login, "csrf")
         return Response(status_code=403)
     if guesses.shut(f"password of {session.login}", "") or not _FREE.room:
         office.sessions.close(session)
@@ -128,6 +129,7 @@ async def new_password(office: Office, guesses: Guesses, session: Session, reque
 async def logout(office: Office, session: Session, request: Request) -> Response:
     """End the session."""
     if not _own(session, await _form(request)):
+        office.note_breach(session.login, "csrf")
         return Response(status_code=403)
     office.sessions.close(session)
     await _noted(office, "logout", session.login, "")

@@ -165,12 +165,16 @@ class Desk:
         self.session.scratch.add(str(folder))
         return folder / name
 
-    def offer(self, path: Path, name: str = "") -> None:
-        """Send a file to the reader, once."""
+    def offer(self, path: Path, name: str = "", release: str = "") -> None:
+        """Send a file to the reader, once; where there are accounts, that a release was fetched is noted."""
         ticket = secrets.token_urlsafe(16)
         while len(self.session.downloads) >= _OFFERED:  # nobody fetched the oldest: it is put away
-            forget_file(self.session, self.session.downloads.pop(next(iter(self.session.downloads)))[0])
+            oldest = next(iter(self.session.downloads))
+            self.session.notes.pop(oldest, None)
+            forget_file(self.session, self.session.downloads.pop(oldest)[0])
         self.session.downloads[ticket] = (str(path), name or path.name)
+        if release and self.session.login:
+            self.session.notes[ticket] = (self.name, release)
         ui.download(f"/download/{ticket}", name or path.name)
 
 
@@ -264,6 +268,7 @@ def plain_page(path: str, title: str) -> Callable[[Builder], Builder]:
 
 async def _framed(desk: Desk, title: str, build: Builder) -> None:
     _dress(desk, title)
+    _free_main()
     tag("a", word("web.skip"), "c-skip", href="#main")
     _header(desk)
     with tag("main", classes="c-main", id="main", tabindex="-1"):
@@ -285,6 +290,12 @@ async def _framed(desk: Desk, title: str, build: Builder) -> None:
             watched(desk, work)  # last: a timer delivers the page at once
         if tour is not None:
             tour.follow()
+
+
+def _free_main() -> None:
+    """Make a plain box of the page that Quasar draws as a <main> around everything: a header is no part of it."""
+    for around in context.client.page_container.default_slot.children:
+        around.tag = "div"
 
 
 @contextlib.contextmanager

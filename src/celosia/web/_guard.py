@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, quote
@@ -90,10 +90,13 @@ def _strict(send: Send) -> Send:
 class Guard:
     """The ASGI middleware around the whole page."""
 
-    def __init__(self, app: ASGIApp, sessions: Sessions, gate: Gate) -> None:
+    def __init__(
+        self, app: ASGIApp, sessions: Sessions, gate: Gate, noted: Callable[[str, str], None] | None = None
+    ) -> None:
         self._app = app
         self._sessions = sessions
         self._gate = gate
+        self._noted = noted  # told the account and the kind of each breach
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through or refuse it."""
@@ -103,6 +106,9 @@ class Guard:
         headers = _headers(scope)
         session = self._sessions.of(_cookie(headers, self._gate.cookie))
         refused = self._refusal(scope, headers, session)
+        breach = self._breach(refused, scope, headers)
+        if breach and self._noted is not None:
+            self._noted(session.login if session is not None else "", breach)
         scope.setdefault("state", {})["session"] = session
         if scope["type"] == "websocket":
             await (send({"type": "websocket.close", "code": 1008}) if refused else self._app(scope, receive, send))
@@ -138,6 +144,17 @@ class Guard:
         if scope["type"] == "http" and changes:
             return self._wrong_body(scope, headers, session)
         return 0
+
+    def _breach(self, refused: int, scope: Scope, headers: Mapping[str, str]) -> str:
+        """What of a refused request no page of ours would have sent: a foreign name, origin or secret; else nothing."""
+        if refused == 421:
+            return "host"
+        if refused != 403:
+            return ""
+        changes = scope["type"] == "websocket" or scope["method"] in _UNSAFE
+        if not _from_here(headers, f"{self._gate.scheme}://{headers.get('host', '')}", needed=changes):
+            return "origin"
+        return "csrf" if scope["type"] == "http" and changes else ""
 
     def _wrong_body(self, scope: Scope, headers: Mapping[str, str], session: Session) -> int:
         given = headers.get(CSRF, "").encode()
@@ -257,7 +274,8 @@ def bare_page(words: str) -> str:
     return (
         '<!doctype html><html lang="es"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>celosia</title>'
-        f'<body style="font-family:sans-serif;margin:3rem auto;max-width:40rem;padding:0 1rem">{words}</body></html>'
+        '<body style="font-family:sans-serif;margin:3rem auto;max-width:40rem;padding:0 1rem"><main>'
+        f"<h1>celosia</h1>{words}</main></body></html>"
     )
 
 

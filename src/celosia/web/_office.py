@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from celosia.errors import OutsideProjects
+from celosia.errors import CelosiaError, OutsideProjects
+from celosia.pipeline import office_note
 from celosia.web._jobs import Jobs
-from celosia.web._sessions import Sessions
+from celosia.web._sessions import Breaches, Sessions
 from celosia.web._workers import Pool
 
 _PLAIN = re.compile(r"[^\W_][\w .-]{0,119}")  # a name, never a path: no slash, no leading dot
@@ -26,6 +29,18 @@ class Office:
     upload_limit: int  # bytes
     only: str = ""  # the one project to show, where one was named
     shared: bool = False  # several people with accounts
+    breaches: Breaches = field(default_factory=Breaches)
+
+    def note_breach(self, login: str, kind: str) -> None:
+        """Write down, now and then and aside, that the guard refused somebody; a full disk opens no door."""
+        times = self.breaches.news(login, kind) if self.shared else 0
+        if times:
+            asyncio.get_running_loop().run_in_executor(None, self._breach, login, kind, times)
+
+    def _breach(self, login: str, kind: str, times: int) -> None:
+        with contextlib.suppress(CelosiaError, OSError):
+            facts = {"account": login, "what": kind, "times": times}
+            office_note(self.root, "request-refused", login or "–", facts)
 
     def project(self, name: str) -> Path:
         """The folder of a project; a name that is no plain name, or a link that leads away, is refused."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import math
 import secrets
 import shutil
 import time
@@ -23,6 +24,7 @@ FROM_MOST = 20  # … or from one address at any …
 EVERYWHERE_MOST = 30  # … or at one account from anywhere …
 WRONG_WITHIN = 15 * 60  # … within these seconds shut the door for as long
 AGAIN = 60.0  # seconds in which the same refusal is not written down a second time
+STRANGERS = 600.0  # the same for whoever has no session
 
 
 _MANY = 10_000  # names guessed at before those of long ago are put away
@@ -49,6 +51,7 @@ class Session:
     tour_shut: bool = False  # whether the panel of a guided tour was put away
     uploads: dict[str, str] = field(default_factory=dict)  # ticket → path
     downloads: dict[str, tuple[str, str]] = field(default_factory=dict)  # ticket → (path, name)
+    notes: dict[str, tuple[str, str]] = field(default_factory=dict)  # ticket → (project, release) to note when fetched
     scratch: set[str] = field(default_factory=set)  # folders of this session, gone when it ends
     noted: dict[str, float] = field(default_factory=dict)  # what was refused, and when it was last written down
     standing: str = ""  # what the account was when it came in: roles, password, open or closed
@@ -185,6 +188,25 @@ class Guesses:
         else:
             self._wrong.pop(key, None)
         return len(kept)
+
+
+class Breaches:
+    """Requests that the guard refused, by account and kind: one line each now and then says how many there were.
+
+    Strangers are one account without a name, so that nobody can fill the journal from many addresses.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[tuple[str, str], tuple[float, int]] = {}  # when it was last told, and how many since
+
+    def news(self, login: str, kind: str) -> int:
+        """How many of a kind to write down now; 0 while the last line is young."""
+        now = self._clock()
+        told, since = self._seen.get((login, kind), (-math.inf, 0))
+        young = now - told < (AGAIN if login else STRANGERS)
+        self._seen[(login, kind)] = (told, since + 1) if young else (now, 0)
+        return 0 if young else since + 1
 
 
 def _limits(login: str, address: str) -> dict[tuple[str, str], int]:

@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import secrets
+import time
 import unicodedata
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -26,7 +27,7 @@ from celosia.errors import CelosiaError, DiskFull, FolderUnwritable, NotYourRole
 from celosia.web import _rights as rights
 from celosia.web._frame import role_words
 from celosia.web._office import Office
-from celosia.web._sessions import Session, forget_file
+from celosia.web._sessions import AGAIN, Session, forget_file
 from celosia.web._workers import Call, Failed
 
 NAME = "x-celosia-name"
@@ -128,6 +129,18 @@ def send_download(session: Session, ticket: str) -> Response:
         return Response(status_code=404)
     after = BackgroundTask(forget_file, session, path)
     return FileResponse(path, filename=name, media_type="application/octet-stream", background=after)
+
+
+async def note_download(office: Office, session: Session, ticket: str) -> None:
+    """Write into the project's journal who took a release with them; the same again within a minute is no news."""
+    project, release = session.notes.pop(ticket, ("", ""))
+    now, key = time.monotonic(), f"download {project} {release}"
+    if not release or now - session.noted.get(key, -AGAIN) < AGAIN:
+        return
+    session.noted[key] = now
+    with contextlib.suppress(Failed, CelosiaError):  # a journal that cannot be written keeps nobody's file
+        what = (office.project(project), release)
+        await office.pool.ask(Call("note_download", what, {}, session.language, session.name, session.login))
 
 
 def size_text(size: int) -> str:

@@ -150,7 +150,7 @@ async def _review(desk: Desk, box: ui.element, release: str, roles: tuple[str, .
 async def _pack(desk: Desk, release: str) -> None:
     path = desk.scratch(f"{desk.name}-{release}.zip")
     await desk.ask("archive_release", desk.folder, release, path)
-    desk.offer(path)
+    desk.offer(path, release=release)
 
 
 def _publication(desk: Desk, one: DeskRelease, consulted: bool) -> None:

@@ -14,6 +14,7 @@ from nicegui import ui
 
 from celosia import messages
 from celosia.web._frame import Desk, tell
+from celosia.web._lines import LineUnclear, read_lines, written_lines
 from celosia.web._widgets import (
     button,
     card,
@@ -26,13 +27,29 @@ from celosia.web._widgets import (
     paragraph,
     table,
     tag,
+    text_area,
     text_field,
     word,
 )
 
 _COLUMNS = ("columns", "strata", "compare", "sensitive", "geography", "match", "risk", "order")  # hold several columns
 _COLUMN = ("at_column", "household", "latitude", "longitude", "place", "dates")  # hold one
-_FIRST = ("k", "l", "level", "share", "stay", "width", "end", "km", "keep", "at", "top_quantile", "mode")
+_FIRST = (
+    "k",
+    "reason",
+    "confirmed",
+    "l",
+    "level",
+    "share",
+    "stay",
+    "width",
+    "end",
+    "km",
+    "keep",
+    "at",
+    "top_quantile",
+    "mode",
+)
 Form = Mapping[str, Any]
 
 
@@ -168,8 +185,21 @@ def _adding(held: Treatments) -> None:
 
 
 async def _add(held: Treatments) -> None:
-    filled = {key: value for key, value in held.chosen.items() if value not in ("", [])}
-    await held.add({"technique": held.technique, **filled})
+    filled = {key: value for key, value in held.chosen.items() if value not in ("", [], {})}
+    try:
+        tables = {key: read_lines(value.kind, value.text) for key, value in filled.items() if isinstance(value, _Typed)}
+    except LineUnclear as fault:
+        tell(word("web_search.steps.line_unclear", line=fault.line), "bad")
+        return
+    await held.add({"technique": held.technique, **filled, **tables})
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """Lines as they were typed: they are read when the step is added, so that a half of them is no fault yet."""
+
+    kind: str
+    text: str
 
 
 def _fields(held: Treatments, several: Sequence[Form]) -> None:
@@ -199,6 +229,12 @@ def _field(held: Treatments, one: Form) -> None:
         choice(label, {**empty, **{option: option for option in one["choices"]}}, str(value or ""), put, hint)
     elif one["kind"] == "flag":
         check(label, bool(value), put)
+    elif one["kind"] in ("pairs", "conditions"):
+        shown = value.text if isinstance(value, _Typed) else written_lines(value or {})
+        lines = word(f"web_search.steps.{one['kind']}")
+        text_area(
+            label, shown, lambda text: put(_Typed(one["kind"], str(text)) if str(text).strip() else None), lines, 5
+        )
     elif one["kind"] == "whole":
         number_field(label, value, lambda given: put(None if given is None else int(given)), one["minimum"], hint=hint)
     else:
@@ -261,10 +297,8 @@ def _take(held: Treatments, one: Mapping[str, Any]) -> None:
     label = word("web_search.steps.take_label", technique=one["title"], variable=one["variable"])
     if not one["needs"]:
         button(word("web_search.steps.take"), lambda: held.add(one["step"]), "small", label)
-    elif any(form["technique"] == one["technique"] for form in held.view["forms"]):
-        button(word("web_search.steps.complete"), lambda: _complete(held, one), "small", label)
     else:
-        tag("small", word("web_search.steps.in_file"))
+        button(word("web_search.steps.complete"), lambda: _complete(held, one), "small", label)
 
 
 def _complete(held: Treatments, one: Mapping[str, Any]) -> None:
