@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,18 @@ def test_an_account_is_added_listed_and_closed(tmp_path: Path, capsys: pytest.Ca
     assert main(["account", "list", str(tmp_path)]) == 0
     assert "Ana Rojas" in capsys.readouterr().out
     assert [one.active for one in read_accounts(tmp_path)] == [False]
+
+
+def test_the_list_in_json_tells_nothing_of_a_password(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["account", "list", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"format": "celosia/account-list/1", "accounts": []}
+    assert add(tmp_path) == 0
+    assert main(["account", "close", "ana", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["account", "list", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accounts"] == [
+        {"login": "ana", "name": "Ana Rojas", "roles": ["executor"], "active": False}
+    ]
 
 
 def test_a_folder_that_is_not_there_is_not_made_for_it(tmp_path: Path) -> None:

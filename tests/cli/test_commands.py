@@ -205,6 +205,20 @@ def test_verbs_without_a_report_of_their_own_say_what_they_did_in_json(project, 
     assert done(["hierarchy", "import", str(project), "Sexo", levels], capsys)["what"] == "hierarchy-import"
 
 
+def test_a_dictionary_of_other_columns_than_the_base_does_not_pass_its_check(project, capsys):
+    assert main(["dictionary", "check", str(project)]) == 0
+    path = project / "dictionary.csv"
+    kept = [line for line in path.read_text("utf-8").splitlines(keepends=True) if not line.startswith("Edad,")]
+    path.write_text("".join(kept).replace("\nSexo,", "\nSexos,"), "utf-8")
+    capsys.readouterr()
+    assert main(["dictionary", "check", str(project), "--lang", "es"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Faltan en el diccionario: Sexo, Edad. Sobran en el diccionario: Sexos." in err
+    assert main(["dictionary", "check", str(project), "--json"]) == 2
+    assert "dictionary_disagrees" in capsys.readouterr().out
+
+
 def test_the_demonstration_can_be_told_in_json_alone(tmp_path, capsys):
     main(["demo", "--into", str(tmp_path / "demo"), "--rows", "400", "--json"])
     report = json.loads(capsys.readouterr().out)
@@ -214,6 +228,22 @@ def test_the_demonstration_can_be_told_in_json_alone(tmp_path, capsys):
 def test_a_proposed_hierarchy_is_called_so(project, capsys):
     assert main(["hierarchy", "show", str(project), "Sexo", "--lang", "es"]) == 0
     assert "(propuesta)" in capsys.readouterr().out
+
+
+def test_a_mask_that_hides_short_numbers_whole_says_so_with_the_way_out(tmp_path, capsys):
+    path, folder = tmp_path / "edades.csv", tmp_path / "p"
+    path.write_text("SEXO,EDAD\n" + "".join(f"F,{age}\n" for age in range(30)), "utf-8")
+    assert main(["init", str(path), "--into", str(folder), "--header"]) == 0
+    config = folder / "celosia.toml"
+    plain = config.read_text("utf-8") + '\n[hierarchies.EDAD]\nbuilder = "mask"\n'
+    for more, told in (("", True), ("width = 2\n", False)):
+        config.write_text(plain + more, "utf-8")
+        capsys.readouterr()
+        assert main(["hierarchy", "show", str(folder), "EDAD", "--lang", "es"]) == 0
+        assert ("width = 2" in capsys.readouterr().out) is told
+        assert main(["hierarchy", "show", str(folder), "EDAD", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["short_values"], found["short_width"]) == ((10, 2) if told else (0, 0))
 
 
 def test_no_help_mixes_languages():
@@ -251,3 +281,8 @@ def test_the_loss_is_named_in_words(project, capsys):
     said = capsys.readouterr().out
     assert "media geométrica" in said
     assert "geometric)" not in said
+
+
+def test_a_demonstration_below_a_file_is_refused_in_one_sentence(table_1, capsys):
+    assert main(["demo", "--into", str(table_1 / "demo")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

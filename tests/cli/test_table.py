@@ -375,3 +375,37 @@ def test_the_dictionary_of_a_project_says_which_columns_identify(patients, tmp_p
     path.write_text(path.read_text("utf-8").replace("identificador explícito", "cuasi-identificador"), "utf-8")
     assert main(["table", str(tmp_path / "p"), "--rows", "NOMBRE"]) == 0
     assert "Plantada" not in capsys.readouterr().err
+
+
+def test_a_table_is_kept_in_a_file_with_its_hidden_cells_marked(crossed, tmp_path, capsys):
+    out = tmp_path / "tabla.csv"
+    words = ["table", str(crossed), "--rows", "place", "--columns", "kind", "--margins", "--out", str(out)]
+    assert main(words) == 0
+    assert str(out) in capsys.readouterr().out
+    assert out.read_text("utf-8").splitlines() == [
+        "place,p,q,Total", "x,·,·,23", "y,·,·,24", "z,7,0,7", "Total,42,12,54"
+    ]  # fmt: skip
+    assert main(words) != 0
+    assert main([*words, "--overwrite"]) == 0
+    (tmp_path / "carpeta.csv").mkdir()
+    assert main([*words[:-1], str(tmp_path / "carpeta.csv"), "--overwrite"]) != 0
+    assert "carpeta.csv» ya existe" in capsys.readouterr().err
+    assert main([*words[:-1], str(tmp_path / "tabla.xls")]) != 0
+    assert main(["table", str(crossed), "--rows", "place", "--out", str(tmp_path / "uno.csv")]) == 0
+    assert (tmp_path / "uno.csv").read_text("utf-8") == "place,registros\nx,23\ny,24\nz,7\n"
+
+
+def test_what_a_spreadsheet_would_run_is_harmless_in_the_file(tmp_path, capsys):
+    source = write(tmp_path / "f.csv", "place,kind", ["=1+1,@x"] * 9)
+    assert main(["table", str(source), "--rows", "place", "--columns", "kind", "--out", str(tmp_path / "t.csv")]) == 0
+    assert (tmp_path / "t.csv").read_text("utf-8") == "place,'@x\n'=1+1,9\n"
+
+
+def test_a_table_that_nobody_could_read_on_a_terminal_is_told_and_not_drawn(tmp_path, capsys):
+    lines = [f"p{place},k{kind}" for place in range(101) for kind in range(100)]
+    source = write(tmp_path / "wide.csv", "place,kind", lines)
+    assert main(["table", str(source), "--rows", "place", "--columns", "kind", "--out", str(tmp_path / "t.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert "--out" in shown
+    assert "p7" not in shown.replace(str(tmp_path), "")
+    assert len((tmp_path / "t.csv").read_text("utf-8").splitlines()) == 102

@@ -42,13 +42,16 @@ def run(into: Path, rows: int, seed: int, as_json: bool) -> None:
 
 def _walked(into: Path, rows: int, seed: int) -> int:
     from celosia.cli import _main
-    from celosia.errors import AlreadyExists
+    from celosia.errors import AlreadyExists, FolderUnwritable
     from celosia.pipeline import write_discharges
 
     if into.exists():
         raise AlreadyExists(path=str(into))
     raw, project = into / "egresos.csv", into / "egresos"
-    into.mkdir(parents=True)
+    try:
+        into.mkdir(parents=True)
+    except OSError:
+        raise FolderUnwritable(path=str(into)) from None
     say("cli.demo.making", rows=rows, seed=str(seed), path=raw)
     write_discharges(raw, rows, seed)
     cli = _main.build_cli(messages.language())

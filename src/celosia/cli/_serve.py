@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from celosia import messages
-from celosia.cli._shell import argument, group, names_option, option, verb
-from celosia.cli._show import print_table, say
+from celosia.cli._shell import argument, group, json_option, names_option, option, verb
+from celosia.cli._show import print_json, print_table, say
 from celosia.model.people import ROLES
 
 _MEGABYTE = 1_000_000
@@ -66,7 +66,7 @@ def account_command() -> click.Command:
         [
             verb("add", add, [login, where, option("account", "--name", required=True),
                               names_option("account", "--role", choices=ROLES)], key="account_add"),
-            verb("list", listed, [where], key="account_list"),
+            verb("list", listed, [where, json_option()], key="account_list"),
             verb("roles", roles, [login, where, names_option("account", "--role", choices=ROLES)], key="account_roles"),
             verb("close", close, [login, where], key="account_close"),
             verb("open", reopen, [login, where], key="account_open"),
@@ -91,14 +91,18 @@ def add(login: str, projects: Path, name: str, role: tuple[str, ...]) -> None:
     click.echo(password)
 
 
-def listed(projects: Path) -> None:
+def listed(projects: Path, as_json: bool) -> None:
     """Show the accounts; no secret of theirs."""
     from celosia.pipeline import read_accounts
 
+    accounts = read_accounts(_root(projects))
+    if as_json:
+        print_json({"format": "celosia/account-list/1", "accounts": [one.shown() for one in accounts]})
+        return
     rows = [
         [one.login, one.name, ", ".join(messages.text(f"protocols.role.{role}") for role in one.roles),
          messages.text(f"cli.account.{'active' if one.active else 'closed'}")]
-        for one in read_accounts(_root(projects))
+        for one in accounts
     ]  # fmt: skip
     header = [messages.text(f"cli.account.head_{key}") for key in ("login", "name", "roles", "state")]
     print_table(messages.text("cli.account.title"), header, rows)

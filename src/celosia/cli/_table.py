@@ -13,6 +13,7 @@ from celosia.cli._shell import argument, json_option, option, verb
 from celosia.cli._show import page_width, print_json, print_table, say, watching
 
 Cell = Mapping[str, Any]
+_MOST_DRAWN = 10_000  # cells: nobody reads more on a terminal, and drawing them would take minutes
 
 
 def command() -> click.Command:
@@ -33,6 +34,8 @@ def command() -> click.Command:
             option("table", "--width", type=click.IntRange(min=1), default=1),
             option("table", "--round", "base", type=click.IntRange(min=2), default=None),
             option("table", "--percent", type=click.Choice(["rows", "columns", "all"]), default=None),
+            option("table", "--out", default=None),
+            option("apply", "--overwrite", is_flag=True),
             *reading_options(),
             *counting_options(),
             json_option(),
@@ -40,23 +43,35 @@ def command() -> click.Command:
     )
 
 
-def run(target: str, as_json: bool, **asked: Any) -> None:
-    """Make the table and show it."""
-    from celosia.pipeline import TableRequest, cross_table_of, opened
+def run(target: str, as_json: bool, out: str | None, overwrite: bool, **asked: Any) -> None:
+    """Make the table, keep it where a file is asked for, and show it."""
+    from celosia.pipeline import TableRequest, cross_table_of, opened, write_table
 
     own = TableRequest(**{name: asked[name] for name in TableRequest.__dataclass_fields__})
     choices = reading_choices(asked) | {"naming": own.named}
     with watching(as_json) as report, opened(target, report, described=False, **choices) as found:
-        made = cross_table_of(found, own, report).as_dict()
+        made = cross_table_of(found, own, report)
+    if out is not None:
+        write_table(made, out, overwrite=overwrite)
     if as_json:
-        print_json(made)
+        print_json(made.as_dict())
         return
-    show_table(made)
+    show_table(made.as_dict())
+    if out is not None:
+        say("cli.table.written", path=out)
 
 
 def show_table(made: Mapping[str, Any]) -> None:
-    """The table as a page shows it, and beneath it why cells are hidden."""
+    """The table as a page shows it, unless nobody could read it there, and why cells are hidden."""
     unit = messages.text(f"tables.unit.{made['unit']}")
+    if len(made["cells"]) > _MOST_DRAWN:
+        say("cli.table.not_drawn", cells=len(made["cells"]))
+    else:
+        _draw(made, unit)
+    _explain(made, unit)
+
+
+def _draw(made: Mapping[str, Any], unit: str) -> None:
     columns = list(dict.fromkeys(cell["column"] for cell in made["cells"]))
     lines: dict[str | None, list[str]] = {}
     for cell in made["cells"]:
@@ -68,7 +83,6 @@ def show_table(made: Mapping[str, Any]) -> None:
     for block in _blocks([made["rows"], *labels], header, list(lines.values())):
         rows = [[label, *line[block]] for label, line in zip(labels, lines.values(), strict=True)]
         print_table(title, [made["rows"], *header[block]], rows, right=range(1, len(header) + 1))
-    _explain(made, unit)
 
 
 def _blocks(labels: list[str], header: list[str], lines: list[list[str]]) -> Iterator[slice]:
@@ -111,6 +125,8 @@ def _explain(made: Mapping[str, Any], unit: str) -> None:
     say("cli.table.recoverable", count=made["recoverable_without"])
     for reason, cells in _by(hidden, "reason").items():
         say("cli.table.why", reason=_reason(reason, made["k"], unit), count=len(cells))
+        if len(made["cells"]) > _MOST_DRAWN:
+            continue
         for row, inside in _by(cells, "row").items() if made["columns"] else ():
             say("cli.table.where", row=_label(row), columns=", ".join(_label(cell["column"]) for cell in inside))
         if made["columns"] is None:
