@@ -5,21 +5,14 @@ The commands are those of docs/*/guide-yapo.md, in the same order; a test holds 
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
-import duckdb
 from examples.walker import Step, append, run_as_script
 from examples.yapo.make_data import declare, make_data
+from examples.yapo.week import a_week_passes
 
 PROJECT = "censo"
 MISSING = "Instituto Técnico Los Lapachos,terciaria\n"
-WEEK = """
-INSERT INTO events SELECT user_id, event_type, screen, created_at, updated_at + INTERVAL 7 DAY FROM events
-WHERE user_id > 'u000002900';
-DELETE FROM events WHERE user_id IN ('u000000003', 'u000000004');
-UPDATE users SET city = 'Asunción' WHERE user_id IN ('u000000007', 'u000000008', 'u000000012');
-"""
 
 
 def reviewed(folder: Path) -> None:
@@ -30,12 +23,6 @@ def reviewed(folder: Path) -> None:
 def complete_map(folder: Path) -> None:
     """The institution that the private list named gets its level."""
     append(folder / PROJECT / "mapas" / "instituciones.csv", MISSING)
-
-
-def a_week_passes(folder: Path) -> None:
-    """Late, corrected and deleted rows in PERSONAL."""
-    with contextlib.closing(duckdb.connect(folder / "personal.duckdb")) as database:
-        database.execute(WEEK)
 
 
 STEPS = (

@@ -11,7 +11,9 @@ from types import ModuleType
 
 import pytest
 
+from celosia import messages
 from celosia.messages import LANGUAGES
+from celosia.pipeline import describe_techniques
 from house.source import REPOSITORY, modules, strings
 
 DOCS = REPOSITORY / "docs"
@@ -51,13 +53,25 @@ def test_both_languages_have_the_same_pages() -> None:
     assert names[0] == names[1]
 
 
-@pytest.mark.parametrize("page", ["errors.md", "commands.md", "requirements.md"])
+@pytest.mark.parametrize("page", ["errors", "commands", "requirements", "techniques"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_generated_page_is_not_stale(language: str, page: str) -> None:
-    path = DOCS / language / page
-    made = {"errors.md": "errors_page", "commands.md": "commands_page", "requirements.md": "requirements_page"}[page]
-    fresh = getattr(_load("generate"), made)(language)
+    path = DOCS / language / f"{page}.md"
+    fresh = getattr(_load("generate"), f"{page}_page")(language)
     assert path.read_text("utf-8") == fresh, f"run `make pages`: {path.relative_to(REPOSITORY)} is stale"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_of_the_techniques_says_what_the_command_says_of_each_parameter(language: str) -> None:
+    page = _page(language, "techniques")
+    with messages.speaking(language):
+        said = [
+            (one["name"], name, param["meaning"].replace("|", "\\|"))
+            for one in describe_techniques()
+            for name, param in one["parameters"].items()
+        ]
+    parts = {part.partition(" }")[0]: part for part in page.split("{ #")[1:]}
+    assert [(one, name) for one, name, meaning in said if f"| {meaning} |" not in parts[one]] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -74,6 +88,12 @@ def test_every_dependency_has_its_reason(language: str) -> None:
         row = re.search(rf"^\| `{part}` \| ([^|]+) \| ([^|]+) \|", "| `postgres`" + optional, flags=re.M)
         assert row, part
         assert set(re.findall(r"`([^`]+)`", row[1])) == {_name(line) for line in lines}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_install_page_offers_every_optional_part(language: str) -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    assert _first_cells(_page(language, "install")) == {f"celosia[{part}]" for part in project["optional-dependencies"]}
 
 
 def _name(requirement: str) -> str:

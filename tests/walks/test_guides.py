@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
+import duckdb
 import pytest
 from examples.guides.__main__ import LANGUAGES, NORMS, answers_of
 from examples.walker import Answer, Step, commands, undated
+from examples.yapo.make_data import make_data
+from examples.yapo.walk import complete_map, reviewed
+from examples.yapo.week import a_week_passes
 
 from celosia.cli._main import build_cli
 
@@ -51,6 +59,52 @@ def test_the_commands_of_a_guide_are_those_of_the_walk_in_the_same_order(
     assert len(shown) > (8 if norm == "yapo" else 15)  # the statistics have no keys and signatures
     assert [line for line in shown if line not in places] == []  # `in` moves the iterator on: order counts
     assert set(walked) - set(shown) <= {f"celosia status {_project(norm)}"}
+
+
+@pytest.mark.parametrize(("norm", "language"), PAGES)
+def test_a_guide_is_its_template_around_what_the_commands_print(repository: Path, norm: str, language: str) -> None:
+    template = (repository / "examples" / "guides" / f"{norm}.{language}.md").read_text("utf-8").splitlines()
+    page = re.sub(
+        r"^```text\n\$ celosia .*?^```\n", "", "\n".join(page_of(repository, norm, language)), flags=re.M | re.S
+    )
+    prose = [line for line in template if line and not line.startswith(("@@ ", "+ "))]
+    assert [line for line in page.splitlines() if line] == prose
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_the_yapo_guide_types_besides_celosia_does_what_the_walk_does_by_hand(
+    repository: Path, tmp_path: Path, language: str
+) -> None:
+    lines = "\n".join(page_of(repository, "yapo", language))
+    typed_lines = re.findall(r"^\$ ((?:cp|echo|\(cd) .*)$", lines, flags=re.M)
+    assert len(typed_lines) == 3
+    practice, walked_folder = tmp_path / "practica", tmp_path / "walked"
+    for folder in (practice, walked_folder):
+        (folder / "censo").mkdir(parents=True)
+        make_data(folder, users=40)
+    (tmp_path / "examples").symlink_to(repository / "examples")
+    for line in typed_lines:
+        subprocess.run(["bash", "-c", line], cwd=practice, check=True, env=_with_this_python())
+    for edit in (reviewed, complete_map, a_week_passes):
+        edit(walked_folder)
+    assert _texts(practice / "censo") == _texts(walked_folder / "censo")
+    assert _counts(practice) == _counts(walked_folder)
+
+
+def _with_this_python() -> dict[str, str]:
+    """The environment in which `python` is the one that runs the tests."""
+    return {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()}
+
+
+def _counts(folder: Path) -> list[tuple[object, ...]]:
+    with contextlib.closing(duckdb.connect(folder / "personal.duckdb", read_only=True)) as database:
+        return database.execute(
+            "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM users WHERE city = 'Asunción')"
+        ).fetchall()
 
 
 @pytest.mark.parametrize("norm", NORMS)

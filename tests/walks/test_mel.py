@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +12,23 @@ import pytest
 from examples.mel.make_data import make_data
 from examples.mel.walk import KEPT, PROJECT, STEPS
 from examples.walker import sign_with, type_in
+from tests.field_lists import undescribed
 
+from celosia.messages import LANGUAGES
 from walks.walked import TAMPERINGS, Walked, approval_line, one_journal_line, walked
 
 pytestmark = pytest.mark.slow
 
+WRITTEN = {
+    "manifest.json": "releases/*/manifest.json",
+    "publication.json": "releases/*/publication.json",
+    "signatures/*.json": "releases/*/signatures/*.json",
+    "delivery/manifest.json": "delivery/manifest.json",
+    "plan.json": "plan.json",
+    "verdict.json": "private/candidate/verdict.json",
+    "rules.json": "private/candidate/rules.json",
+    "journal.jsonl": "journal.jsonl",
+}
 ROWS = 3_000  # with fewer, some municipality has fifty persons or less, and all of them go
 STAGES = {
     "planned": "celosia approve encuesta-2024 dictionary",
@@ -39,6 +52,17 @@ def alone(example: Walked, tmp_path: Path) -> Path:
 def test_the_walk_ends_with_a_published_release(example: Walked) -> None:
     assert (example.end.release / "publication.json").is_file()
     assert example.answers[-1].code == 0  # status: nothing is left to do
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_of_formats_lists_every_field_of_what_was_written(example: Walked, language: str) -> None:
+    """The account stands in the journal of a shared page alone."""
+    for heading, place in WRITTEN.items():
+        for path in example.end.project.glob(place):
+            texts = path.read_text("utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
+            found = [undescribed(language, heading, json.loads(text), frozenset({"account"})) for text in texts]
+            assert found
+            assert not set().union(*found), place
 
 
 def test_a_copy_in_another_folder_verifies_without_the_project(alone: Path) -> None:
