@@ -77,6 +77,44 @@ def test_nothing_is_written_before_saving_and_all_of_it_after(page: Page, served
     assert (held(project, "SEXO").role, held(project, "SEXO").purpose) == (Role.SENSITIVE, "estudio")
 
 
+IN_ONE_BREATH = """() => {
+  const tell = (label, value) => {
+    const field = document.querySelector(`[aria-label="${label}"]`);
+    field.value = value;
+    field.dispatchEvent(new Event("change", {bubbles: true}));
+  };
+  tell("Naturaleza de SEXO", "sensitive");
+  tell("Propósito de SEXO", "estudio");
+  tell("Tratamiento de SEXO", "generalise");
+  [...document.querySelectorAll("button")].find((one) => one.textContent.includes("Guardar los cambios")).click();
+}"""
+
+
+def test_what_is_typed_and_saved_in_one_breath_is_all_kept(page: Page, served: Served, project: Path) -> None:
+    shown(page, served, project)
+    fill(page, "Propósito de EDAD", "vigilancia")
+    page.get_by_text("Variables con cambios sin guardar: 1.").wait_for()
+    page.evaluate(IN_ONE_BREATH)
+    page.get_by_text("Variables guardadas:").wait_for()
+    sex = held(project, "SEXO")
+    assert (sex.role, sex.purpose, sex.treatment) == (Role.SENSITIVE, "estudio", Treatment.GENERALISE)
+    assert held(project, "EDAD").purpose == "vigilancia"
+
+
+def test_a_slow_click_right_after_typing_saves(page: Page, served: Served, project: Path) -> None:
+    """Pressing the button leaves the field, which tells its change: the button must still be there on release."""
+    shown(page, served, project)
+    fill(page, "Propósito de EDAD", "vigilancia")
+    page.get_by_text("Variables con cambios sin guardar: 1.").wait_for()
+    page.get_by_label("Propósito de SEXO", exact=True).press_sequentially("estudio")
+    page.get_by_role("button", name="Guardar los cambios").hover()
+    page.mouse.down()
+    page.get_by_text("Variables con cambios sin guardar: 2.").wait_for()
+    page.mouse.up()
+    page.get_by_text("Variables guardadas: 2").wait_for()
+    assert held(project, "SEXO").purpose == "estudio"
+
+
 def test_what_is_put_back_is_no_change(page: Page, served: Served, project: Path) -> None:
     shown(page, served, project)
     role = page.get_by_label("Naturaleza de SEXO", exact=True)

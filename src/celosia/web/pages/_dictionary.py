@@ -345,7 +345,13 @@ def _filtered(sheet: Sheet) -> None:
 
 
 def _saving(sheet: Sheet) -> None:
-    box = sheet.boxes["save"]
+    """What waits to be saved; its buttons are left alone while they say the same, somebody may be pressing one."""
+    box, waiting = sheet.boxes["save"], word("web_dictionary.save.count", count=len(sheet.pending))
+    shape = (sheet.conflict, bool(sheet.pending), bool(sheet.view.covering))
+    if shape == sheet.offered:
+        said(sheet.boxes["count"], waiting if sheet.pending else "")
+        return
+    sheet.offered = shape
     box.clear()
     box.props["data-celosia-unsaved"] = "1" if sheet.pending else None
     box.classes(replace="d-save" if sheet.pending or sheet.conflict else "")
@@ -353,9 +359,9 @@ def _saving(sheet: Sheet) -> None:
         if sheet.conflict:
             with note(word("web_dictionary.save.conflict"), "bad"):
                 button(word("web_dictionary.save.reload"), lambda: _keep(sheet), "primary")
+        sheet.boxes["count"] = tag("strong", waiting if sheet.pending else "")
         if not sheet.pending:
             return
-        tag("strong", word("web_dictionary.save.count", count=len(sheet.pending)))
         text_field(word("web_dictionary.save.why"), sheet.why, lambda text: setattr(sheet, "why", text))
         voids = "web_dictionary.save.save_void" if sheet.view.covering else "web_dictionary.save.save"
         button(word(voids), lambda: _save(sheet), "danger" if sheet.view.covering else "primary")
@@ -363,19 +369,17 @@ def _saving(sheet: Sheet) -> None:
 
 
 async def _save(sheet: Sheet) -> None:
-    desk = sheet.desk
     try:
-        told = await desk.answer("edit_dictionary", desk.folder, sheet.pending, expected=sheet.view.digest,
-                                 why=sheet.why)  # fmt: skip
+        told = await sheet.save()
     except (Failed, CelosiaError) as error:
         sheet.conflict = isinstance(error, Failed) and error.told.code == "edited_meanwhile"
         if not sheet.conflict:
             sheet.notify(str(error), "bad")
         _saving(sheet)
         return
-    sheet.pending.clear()
-    sheet.why = ""
-    await _reload(sheet)
+    if told is None:
+        return
+    _refreshed(sheet)
     sheet.notify(word("web_dictionary.save.saved", count=told.variables), "good")
     if told.cancelled:
         sheet.notify(word("web_dictionary.save.cancelled", what=_covering(told.cancelled)), "warning")
@@ -392,10 +396,8 @@ async def _keep(sheet: Sheet) -> None:
         sheet.notify(word("web_dictionary.save.clash", names=short_list(clashes)), "warning")
 
 
-def _discard(sheet: Sheet) -> None:
-    sheet.pending.clear()
-    sheet.tried.clear()
-    sheet.conflict = False
+async def _discard(sheet: Sheet) -> None:
+    await sheet.discard()
     _refreshed(sheet)
 
 

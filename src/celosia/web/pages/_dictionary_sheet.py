@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +35,10 @@ class Row:
 
 @dataclass(slots=True)
 class Sheet:
-    """One reader's dictionary."""
+    """One reader's dictionary.
+
+    What changes it waits for its turn: whoever types in two fields, or types and saves at once, loses neither.
+    """
 
     desk: Desk
     view: DictionaryView
@@ -47,7 +51,9 @@ class Sheet:
     only: str = "all"
     why: str = ""
     conflict: bool = False
+    offered: tuple[bool, ...] = ()  # what the box of saving shows
     counting: bool = False
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # taken in the order in which the browser told
     refresh: Callable[[], None] = lambda: None
     row_changed: Callable[[str], None] = lambda name: None
 
@@ -93,6 +99,31 @@ class Sheet:
 
     async def change(self, changes: Changes) -> None:
         """Take changes if their values can be; what goes back to what stands in the project is no change."""
+        async with self.turn:
+            await self._taken(changes)
+
+    async def save(self) -> Any:
+        """Write what was changed, and read the project again; None where nothing waits, as after a second click."""
+        async with self.turn:
+            if not self.pending:
+                return None
+            told = await self.desk.answer("edit_dictionary", self.desk.folder, self.pending,
+                                          expected=self.view.digest, why=self.why)  # fmt: skip
+            self.pending, self.why = {}, ""
+            await self._read()
+        return told
+
+    async def discard(self) -> None:
+        """Forget what was changed."""
+        async with self.turn:
+            self.pending, self.tried, self.conflict = {}, {}, False
+
+    async def reload(self) -> None:
+        """Read the project again; what was typed stays, on top of it."""
+        async with self.turn:
+            await self._read()
+
+    async def _taken(self, changes: Changes) -> None:
         wanted = {name: {**self.pending.get(name, {}), **new} for name, new in changes.items()}
         wanted = {name: self._differing(name, new) for name, new in wanted.items()}
         try:
@@ -106,14 +137,13 @@ class Sheet:
             if new:
                 self.pending[name], self.tried[name] = new, tried[name]
 
-    async def reload(self) -> None:
-        """Read the project again; what was typed stays, on top of it."""
+    async def _read(self) -> None:
         self.view = await self.desk.ask("dictionary_view", self.desk.folder)
         self.conflict = False
         kept = {name: dict(new) for name, new in self.pending.items() if self._known(name)}
         self.pending, self.tried = {}, {}
         if kept:
-            await self.change(kept)
+            await self._taken(kept)
 
     def clashes(self, before: Mapping[str, Variable]) -> list[str]:
         """Variables of which somebody else changed a field that is also changed here."""
