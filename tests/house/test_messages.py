@@ -87,6 +87,14 @@ def test_no_sentence_is_empty_or_padded(language: str) -> None:
     ] == []
 
 
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_what_a_command_does_is_a_sentence(language: str) -> None:
+    spoken = [text for key, text in messages.section(language, "cli").items() if key.endswith((".short", ".help"))]
+    assert len(spoken) > 50
+    assert [text for text in spoken if not re.match(r"[«“A-ZÁÉÍÓÚÑ]|celosia |people\.toml ", text)] == []
+    assert [text for text in spoken if not text.endswith((".", ")", "…"))] == []
+
+
 def test_spanish_sentences_use_usted() -> None:
     # The forms of «tú» that slip in most easily when an instruction is written in a hurry.
     familiar = re.compile(r"\b(tu|tus|tú|puedes|debes|tienes|quieres|revisa tu|elige)\b", re.IGNORECASE)
