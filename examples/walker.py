@@ -55,7 +55,7 @@ def walk(steps: Iterable[Step], folder: Path, show: Callable[[str], None] = lamb
     answers = []
     with contextlib.chdir(folder), _environment({}):
         for step in steps:
-            show(f"\n$ {step.line}" if step.edit is None else f"\n# {step.line}")
+            show(f"\n$ {_dated(step.line)}" if step.edit is None else f"\n# {step.line}")
             answer = _taken(step)
             show(answer.printed.rstrip())
             if answer.code != step.code:

@@ -34,6 +34,7 @@ PLAN = Plan(
     followers={}, levels={"SEXO": 0, "EDAD": 2, "COMUNA": 1}, loss=0.1411, loss_definition="loss (geometric)",
     suppressed_rows=219, suppressed_share=0.073, masked_sensitive={"DIAG1": 12}, classes=231, nodes=12, nodes_checked=7,
     optimal=True, bound=0.1411, changes=tuple(change.as_dict() for change in CHANGES), seed="kept",
+    notes={"detail": {"EDAD": {"builder": "intervals", "size": "10", "height": "5"}}},
 )  # fmt: skip
 CHECK = CheckReport(
     "data.csv", "sha256:3", 3000, 231, 219,

@@ -18,6 +18,7 @@ from celosia.dossier import (
     Signatures,
     Table,
     anexo_i,
+    level_words,
     to_docx,
     to_html,
     to_pdf,
@@ -112,12 +113,36 @@ def test_the_technique_is_told_from_the_real_steps() -> None:
     assert "«RUN», «NOMBRE»" in told
     assert "Agrupación en intervalos en «EDAD»: 2950 registros tratados (98,33 %)" in told
     assert "se eliminaron 7 registros" in told
-    assert "«EDAD» se publica en el nivel 2 de su jerarquía (intervalos)" in told
+    assert "«EDAD» se publica en intervalos de 10 (nivel 2 de 5 de su jerarquía)." in told
+    assert "«COMUNA» se publica en el nivel 1 de su jerarquía." in told  # a plan that does not tell more
     assert "Se publican sin generalizar: «SEXO»" in told
     assert "219 de 3000 (7,30 %)" in told
     assert "«DIAG1» ofuscada («*»): 12 de 3000" in told
     assert "14,11 %" in told
     assert "k = 3, contado en personas" in told
+
+
+DETAILS = [
+    ({"builder": "top"}, "en una sola categoría, sin detalle"),
+    ({"builder": "intervals", "size": "20"}, "en intervalos de 20"),
+    ({"builder": "intervals"}, "en los intervalos declarados"),
+    ({"builder": "mask", "unit": "right", "size": "3"}, "con caracteres ocultos al final: 3"),
+    ({"builder": "mask", "unit": "left", "size": "1"}, "con caracteres ocultos al comienzo: 1"),
+    *(({"builder": "dates", "unit": unit}, f"por {word}")
+      for unit, word in [("month", "mes"), ("quarter", "trimestre"), ("semester", "semestre"), ("year", "año")]),
+    ({"builder": "dates", "unit": "span", "size": "5"}, "en períodos de 5 años"),
+    ({"builder": "official", "unit": "region"}, "según su lista oficial: región"),
+    ({"builder": "order", "size": "4"}, "en grupos de 4 categorías vecinas"),
+    ({"builder": "groups"}, "en los grupos declarados"),
+    ({"builder": "tree"}, "en los grupos de su árbol"),
+    ({"builder": "frequency"}, "con las categorías poco frecuentes reunidas"),
+    ({"builder": "file"}, "según el archivo de su jerarquía"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("detail", "words"), DETAILS)
+def test_what_a_level_shows_is_told_in_words(detail: dict[str, str], words: str) -> None:
+    assert level_words(detail) == words
 
 
 @pytest.mark.parametrize("method", ["full-domain", "local", "recipe", "cells"])

@@ -212,6 +212,16 @@ def test_the_plan_names_its_proof_and_holds_no_value_of_the_data(folder):
     assert not [code for code in set(_source_column(folder, "DIAG1")) if len(code) > 2 and f'"{code}"' in text]
 
 
+def test_the_plan_tells_what_its_levels_show(folder):
+    fixed = {"COMUNA": 2, "EDAD_AÑOS": 1, "PREVISION": 0}
+    with (folder / "celosia.toml").open("a", encoding="utf-8") as settings:
+        settings.writelines(f'\n[hierarchies."{n}"]\nminimum = {at}\nmaximum = {at}\n' for n, at in fixed.items())
+    told = make_plan(folder, now=NOW).plan.notes["detail"]
+    assert told["EDAD_AÑOS"] == {"builder": "intervals", "size": "10", "height": "6"}
+    assert told["COMUNA"] == {"builder": "mask", "unit": "right", "size": "3", "height": "3"}
+    assert "PREVISION" not in told
+
+
 def test_an_edited_dictionary_makes_the_plan_stale(folder):
     make_plan(folder, now=NOW)
     publish(folder, *QUASI)

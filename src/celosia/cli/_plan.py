@@ -61,7 +61,7 @@ def show_plan(made: Any) -> None:
     """A plan's figures."""
     from celosia.dossier import metric_text
 
-    rows = [[messages.text("plan.level", variable=name), str(level)] for name, level in made.levels.items()]
+    rows = [[messages.text("plan.level", variable=name), _level(made, name)] for name in made.levels]
     rows.append(
         [messages.text("plan.loss", definition=metric_text(made.loss_definition)), messages.decimal(made.loss, 6)]
     )
@@ -86,6 +86,16 @@ def show_plan(made: Any) -> None:
     if made.followers:
         listed = ", ".join(f"{name} ({', '.join(leaders)})" for name, leaders in made.followers.items())
         say("plan.followers", names=listed)
+
+
+def _level(made: Any, name: str) -> str:
+    """A level and what it shows."""
+    from celosia.dossier import level_words
+
+    level, told = made.levels[name], made.notes.get("detail", {}).get(name)
+    if told is None:
+        return str(level)
+    return messages.text("plan.level_shown", level=level, height=told["height"], shown=level_words(told))
 
 
 def _show_parts(made: Any) -> None:

@@ -83,7 +83,7 @@ from celosia.dossier._reports import (
 )
 from celosia.dossier._signed import signed_lines
 from celosia.dossier._stats import action_table, audience_word, catalogue_document, rule_text
-from celosia.dossier._technique import Done, done_by, done_sentences
+from celosia.dossier._technique import Done, done_by, done_sentences, level_words
 
 __all__ = [
     "PAPERS",
@@ -142,6 +142,7 @@ __all__ = [
     "interval_text",
     "intruder_document",
     "intruder_sentences",
+    "level_words",
     "limit_text",
     "loss_text",
     "metric_text",

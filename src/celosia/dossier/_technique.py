@@ -31,7 +31,7 @@ class Done:
     sensitive: tuple[str, ...]
     published: tuple[str, ...]
     levels: Mapping[str, int]
-    builders: Mapping[str, str]
+    detail: Mapping[str, Mapping[str, str]]  # what the levels show
     followers: tuple[str, ...]
     criteria: tuple[Mapping[str, Any], ...]
     rows: int
@@ -69,7 +69,7 @@ def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
         sensitive=tuple(name for name in policy["sensitive"] if name in plan.published),
         published=plan.published,
         levels=dict(plan.levels),
-        builders={name: str(spec.get("builder", "file")) for name, spec in policy["hierarchies"].items()},
+        detail=dict(plan.notes.get("detail", {})),
         followers=tuple(plan.followers),
         criteria=tuple(policy["criteria"]),
         rows=check.rows,
@@ -171,10 +171,21 @@ def _parts(done: Done) -> Iterator[str]:
 
 
 def _level(done: Done, variable: str, level: int) -> str:
-    key = f"documents.builder.{done.builders.get(variable, '')}"
-    if messages.has(key):
-        return messages.text("documents.done.level_builder", variable=variable, level=level, builder=messages.text(key))
-    return messages.text("documents.done.level", variable=variable, level=level)
+    if variable not in done.detail:  # a plan of before
+        return messages.text("documents.done.level", variable=variable, level=level)
+    told = done.detail[variable]
+    fields = {"variable": variable, "level": level, "height": told["height"], "shown": level_words(told)}
+    return messages.text("documents.done.level_detail", **fields)
+
+
+def level_words(detail: Mapping[str, str]) -> str:
+    """What a level shows, in words: in intervals of 20, by month, by region."""
+    builder, unit, size = detail["builder"], detail.get("unit", ""), detail.get("size", "")
+    if builder == "official":
+        return messages.text("documents.detail.official", unit=messages.text(f"hierarchy.level.{unit}"))
+    if builder == "intervals" and not size:
+        return messages.text("documents.detail.intervals_cuts")
+    return messages.text(f"documents.detail.{builder}_{unit}" if unit else f"documents.detail.{builder}", size=size)
 
 
 def _cost(done: Done) -> Iterator[str]:

@@ -11,7 +11,7 @@ from celosia.hierarchy._edits import placed, regrouped, renamed, under_star, wit
 from celosia.hierarchy._groups import natural_order
 from celosia.hierarchy._masks import short_numbers
 from celosia.hierarchy._model import CompiledHierarchy, Hierarchy
-from celosia.hierarchy._registry import BUILDERS, build, check_spec
+from celosia.hierarchy._registry import BUILDERS, build, check_spec, level_detail
 from celosia.hierarchy._rows import from_rows, split_groups, to_rows
 from celosia.model.parameters import Param
 
@@ -27,6 +27,7 @@ __all__ = [
     "depth_first_order",
     "from_rows",
     "gaps",
+    "level_detail",
     "level_range",
     "natural_order",
     "placed",

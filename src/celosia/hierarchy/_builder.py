@@ -19,6 +19,7 @@ from celosia.model.parameters import Param
 from celosia.model.values import SUPPRESSED, CellKind, kind_of
 
 Labels = tuple[str, ...]  # the labels of a value at levels 1, 2, …
+Detail = dict[str, str]  # what a level shows, without any value: its size, its unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,19 @@ class Placed:
     top: str = SUPPRESSED  # the label of the top level
 
 
+def no_detail(settings: Mapping[str, Any], level: int) -> Detail:
+    """Of a builder whose levels have neither size nor unit."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """A way of making hierarchies: name, declared parameters, and the function that places plain values."""
+    """A way of making hierarchies: name, parameters, how plain values are placed, and what a level of its own shows."""
 
     name: str
     params: Mapping[str, Param]
     place: Callable[[Sequence[str], Mapping[str, Any]], Placed]
+    detail: Callable[[Mapping[str, Any], int], Detail] = no_detail
 
     @property
     def all_params(self) -> dict[str, Param]:

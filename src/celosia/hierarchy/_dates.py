@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from celosia.hierarchy._builder import Builder, Placed
+from celosia.hierarchy._builder import Builder, Detail, Placed
 from celosia.model.parameters import Param, conflict
 
 UNITS = ("month", "quarter", "semester", "year", "span")
@@ -80,4 +80,10 @@ def _label(unit: str, day: date, settings: Mapping[str, Any]) -> str:
     return f"{first:04d}-{first + settings['span'] - 1:04d}"
 
 
-DATES = Builder("dates", PARAMS, place)
+def detail(settings: Mapping[str, Any], level: int) -> Detail:
+    """The month, quarter, …; of a span, how many years."""
+    unit = _units(settings)[level - 1]
+    return {"unit": unit, "size": str(settings["span"])} if unit == "span" else {"unit": unit}
+
+
+DATES = Builder("dates", PARAMS, place, detail)

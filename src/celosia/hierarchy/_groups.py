@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from celosia.hierarchy._builder import Builder, Placed
+from celosia.hierarchy._builder import Builder, Detail, Placed
 from celosia.model.parameters import Param, conflict
 from celosia.model.value_order import ordered_positions
 
@@ -173,7 +173,12 @@ def place_under_star(plain: Sequence[str], settings: Mapping[str, Any]) -> Place
     return Placed(dict.fromkeys(plain, ()), 0, closed=True)
 
 
-ORDER = Builder("order", ORDER_PARAMS, place_in_order)
+def order_detail(settings: Mapping[str, Any], level: int) -> Detail:
+    """How many neighbours make a group."""
+    return {"size": str(settings["factor"] ** level)}
+
+
+ORDER = Builder("order", ORDER_PARAMS, place_in_order, order_detail)
 GROUPS = Builder("groups", GROUPS_PARAMS, place_in_groups)
 TREE = Builder("tree", TREE_PARAMS, place_in_tree)
 FREQUENCY = Builder("frequency", FREQUENCY_PARAMS, place_by_frequency)

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from celosia.hierarchy._builder import Builder, Placed
+from celosia.hierarchy._builder import Builder, Detail, Placed
 from celosia.model.parameters import Param, conflict
 
 PARAMS = {
@@ -190,4 +190,12 @@ def _label(band: Band, settings: Mapping[str, Any]) -> str:
     return label
 
 
-INTERVALS = Builder("intervals", PARAMS, place)
+def detail(settings: Mapping[str, Any], level: int) -> Detail:
+    """One width where the description gives one; cuts of one's own have many."""
+    if settings["width"] is None or (settings["coarser"] is not None and level > 1):
+        return {}
+    width: Decimal = settings["width"] * settings["factor"] ** (level - 1)
+    return {"size": f"{width.normalize():f}"}
+
+
+INTERVALS = Builder("intervals", PARAMS, place, detail)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from celosia.hierarchy._builder import Builder, Placed
+from celosia.hierarchy._builder import Builder, Detail, Placed
 from celosia.hierarchy.official import LISTS, Node, OfficialList, demonym, lookup
 from celosia.model.parameters import Param, conflict
 
@@ -96,4 +96,9 @@ def _home_labels(official: OfficialList, settings: Mapping[str, Any]) -> tuple[s
     return home, other
 
 
-OFFICIAL = Builder("official", PARAMS, place)
+def detail(settings: Mapping[str, Any], level: int) -> Detail:
+    """Which group of the list: province, chapter, …"""
+    return {"unit": _levels(lookup(settings["list"]), settings)[level - 1]}
+
+
+OFFICIAL = Builder("official", PARAMS, place, detail)

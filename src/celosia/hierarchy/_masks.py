@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from celosia.hierarchy._builder import Builder, Placed
+from celosia.hierarchy._builder import Builder, Detail, Placed
 from celosia.model.parameters import Param, conflict
 
 PARAMS = {
@@ -65,4 +65,10 @@ def _masked(text: str, step: int, side: str) -> str:
     return "*" * hidden + text[hidden:]
 
 
-MASK = Builder("mask", PARAMS, place)
+def detail(settings: Mapping[str, Any], level: int) -> Detail:
+    """How many characters are hidden, and at which end."""
+    steps = settings["steps"] or range(1, level + 1)
+    return {"unit": settings["side"], "size": str(steps[level - 1])}
+
+
+MASK = Builder("mask", PARAMS, place, detail)

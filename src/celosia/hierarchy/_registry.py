@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.errors import UnknownBuilder
-from celosia.hierarchy._builder import Builder, assemble
+from celosia.hierarchy._builder import Builder, Detail, assemble
 from celosia.hierarchy._dates import DATES
 from celosia.hierarchy._groups import FREQUENCY, GROUPS, IDENTITY, ORDER, SUPPRESS, TREE
 from celosia.hierarchy._intervals import INTERVALS
@@ -51,6 +51,14 @@ def build(
         # Only names given by hand can do this: one label for two groups that part ways further up.
         raise conflict(builder.name, ", ".join(builder.params), "one_name_two_groups")
     return hierarchy
+
+
+def level_detail(spec: Mapping[str, Any], level: int) -> Detail:
+    """What a level above 0 that a builder made shows, in facts that hold no value; not for the level `*` on top."""
+    if "file" in spec:
+        return {"builder": "file"}
+    builder, settings = _understood(spec)
+    return {"builder": builder.name, **builder.detail(settings, level)}
 
 
 def check_spec(spec: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.errors import SensitiveHierarchyMissing
-from celosia.hierarchy import CompiledHierarchy, build, compile_for, gaps, read_csv
+from celosia.hierarchy import CompiledHierarchy, build, compile_for, gaps, level_detail, read_csv
 from celosia.hierarchy.official import lookup
 from celosia.model.values import CellKind, kind_of
 from celosia.model.variables import Kind, Scale, Variable
@@ -87,6 +87,16 @@ def compiled_hierarchy(
     chosen.setdefault("unknown", list(variable.unknown))
     made = build(chosen, vocabulary, variable=variable.name, counts=counts)
     return compile_for(made, vocabulary, unknown=variable.unknown, file="celosia.toml")
+
+
+def published_detail(
+    variable: Variable, spec: Mapping[str, Any] | None, tree: CompiledHierarchy, level: int
+) -> dict[str, str]:
+    """What a level shows, in facts that hold no value, and how many levels there are."""
+    told = {"builder": "top"}
+    if len(tree.labels[level]) > 1:
+        told = level_detail(spec or default_spec(variable, tree.labels[0]), level)
+    return {**told, "height": str(tree.height)}
 
 
 def _counts(quasi: Tuples, column: int) -> dict[str, int]:

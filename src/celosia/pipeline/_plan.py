@@ -18,6 +18,7 @@ from celosia.model.plan import PLAN_FORMAT, Plan, Policy, digest_of, plan_from
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
 from celosia.pipeline._ground import Ground, ground_of
+from celosia.pipeline._hierarchies import published_detail
 from celosia.pipeline._open import Opened, opened, settled_source
 from celosia.pipeline._policy import policy_of
 from celosia.pipeline._progress import Progress, ready_kernels
@@ -159,8 +160,18 @@ def plan_of(project: Project, after: Stepped, ground: Ground, solution: Solution
         steps=after.steps,
         changes=tuple(change.as_dict() for change in after.changes),
         seed=after.seed,
-        notes={**solution.notes, "outcome": solution.outcome},
+        notes={**solution.notes, "detail": _detail(after, ground, solution), "outcome": solution.outcome},
     )
+
+
+def _detail(after: Stepped, ground: Ground, solution: Solution) -> dict[str, dict[str, str]]:
+    """What the levels above 0 show, for people: a level is a number, «intervals of 20» is an answer."""
+    variables, specs = {one.name: one for one in after.found.variables}, ground.policy.hierarchies
+    return {
+        name: published_detail(variables[name], specs.get(name), ground.hierarchies[name], level)
+        for name, level in solution.levels.items()
+        if level
+    }
 
 
 def _plain(value: Any) -> Any:
