@@ -34,19 +34,26 @@ def k(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bool:
     return size(rows, p["unit"]) >= p["k"]
 
 
+def showing(rows: Rows) -> set[int]:
+    """Persons who show a value."""
+    return {person for value, person in rows if set(value) != {"*"}}
+
+
+def lacked(rows: Rows, p: dict) -> bool:
+    """Whether, of the persons who show a value, at least l - 1 lack each value that counts."""
+    for value in set(counted(rows, p["missing_counts"])):
+        lacking = showing(rows) - {person for held, person in rows if held == value}
+        if p["unit"] == "persons" and len(lacking) < math.ceil(p["l"]) - 1:
+            return False
+    return True
+
+
 def distinct_l(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bool:
     if not visible(rows):
         return True
     if len(set(counted(rows, p["missing_counts"]))) < p["l"]:
         return False
-    if p["unit"] == "rows":
-        return True
-    everybody = {person for _, person in rows}
-    for value in set(visible(rows)):
-        lacking = everybody - {person for held, person in rows if held == value}
-        if len(lacking) < p["l"] - 1:
-            return False
-    return True
+    return lacked(rows, p)
 
 
 def entropy_l(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bool:
@@ -54,14 +61,16 @@ def entropy_l(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) 
     if not visible(rows):
         return True
     shares = [many / len(values) for many in Counter(values).values()]
-    return bool(values) and math.exp(-sum(x * math.log(x) for x in shares)) >= float(p["l"]) - 1e-9
+    diverse = bool(values) and math.exp(-sum(x * math.log(x) for x in shares)) >= float(p["l"]) - 1e-9
+    return diverse and lacked(rows, p)
 
 
 def recursive_l(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bool:
     if not visible(rows):
         return True
     counts = sorted(Counter(counted(rows, p["missing_counts"])).values(), reverse=True)
-    return bool(counts) and counts[0] < Fraction(str(p["c"])) * sum(counts[p["l"] - 1 :])
+    diverse = bool(counts) and counts[0] < Fraction(str(p["c"])) * sum(counts[p["l"] - 1 :])
+    return diverse and lacked(rows, p)
 
 
 def t(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bool:
@@ -131,6 +140,9 @@ def beta(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bo
 def alpha_k(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bool:
     here = visible(rows)
     high = any(Fraction(here.count(v), len(here)) > Fraction(str(p["alpha"])) for v in set(here))
+    for value in set(here) if p["unit"] == "persons" else ():
+        holders = {person for held, person in rows if held == value}
+        high |= Fraction(len(holders), len(showing(rows))) > Fraction(str(p["alpha"]))
     return not high and size(rows, p["unit"]) >= p["k"]
 
 

@@ -64,6 +64,7 @@ def as_classes(
         np.array(values, np.int32),
         np.array(rows, np.int64),
         np.array(persons, np.int64) if by_person else None,
+        np.array([len({p for v, p in held if v != "*"}) for held in classes], np.int64) if by_person else None,
     )
     sizes = np.array([len({p for _, p in held}) for held in classes], np.int64)
     domain = Domain("s", vocabulary, reference, reference > 0, tree)
@@ -226,6 +227,31 @@ def test_a_value_held_by_everybody_fails_in_persons_and_passes_in_rows() -> None
     assert not judged(criterion_from({"criterion": "distinct_l", "variable": "s", "l": 2}), rows, ("b", "c"), True)
     in_rows = {"criterion": "distinct_l", "variable": "s", "l": 2, "unit": "rows"}
     assert judged(criterion_from(in_rows), rows, ("b", "c"), True)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"criterion": "entropy_l", "l": 3}, {"criterion": "recursive_l", "l": 2, "c": 1},
+     {"criterion": "alpha_k", "alpha": 0.5, "k": 2}],
+    ids=lambda asked: asked["criterion"],
+)  # fmt: skip
+def test_one_person_with_many_values_is_no_company_for_the_others(asked) -> None:
+    rows = [("a", 1), ("a", 2), ("b", 2), ("c", 2), ("d", 2)]  # in rows the value that both hold looks rare
+    asked = {**asked, "variable": "s"}
+    assert not judged(criterion_from(asked), rows, ("a", "b", "c", "d"), True)
+    assert judged(criterion_from({**asked, "unit": "rows"}), rows, ("a", "b", "c", "d"), True)
+
+
+@pytest.mark.requirement("X4")
+def test_whoever_shows_no_value_lacks_none() -> None:
+    two = criterion_from({"criterion": "distinct_l", "variable": "s", "l": 2})
+    assert not judged(two, [("b", 1), ("b", 2), ("c", 2), ("*", 3)], ("*", "b", "c"), True)
+    assert judged(two, [("b", 1), ("c", 2), ("*", 3)], ("*", "b", "c"), True)
+
+
+def test_where_an_empty_cell_is_no_value_everybody_may_have_one() -> None:
+    two = criterion_from({"criterion": "distinct_l", "variable": "s", "l": 2, "missing_counts": False})
+    assert judged(two, [("", 1), ("b", 1), ("", 2), ("c", 2)], ("", "b", "c"), True)
 
 
 def test_three_values_twice_have_entropy_three() -> None:

@@ -55,11 +55,12 @@ def criterion(draw, variable: str) -> dict[str, object]:
     options = {
         "k": {"k": draw(st.integers(1, 5)), "unit": unit},
         "distinct_l": {"variable": variable, "l": draw(st.integers(1, 4)), "unit": unit},
-        "entropy_l": {"variable": variable, "l": draw(st.integers(10, 30)) / 10},
+        "entropy_l": {"variable": variable, "l": draw(st.integers(10, 30)) / 10, "unit": unit},
         "recursive_l": {
             "variable": variable,
             "l": draw(st.integers(1, 3)),
             "c": draw(st.integers(5, 40)) / 10,
+            "unit": unit,
         },
         "t": {
             "variable": variable,

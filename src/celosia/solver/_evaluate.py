@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.risk.criteria import AverageRisk, Classes, Criterion, Domain, KAnonymity, Need, ValueCounts
+from celosia.risk.criteria import AverageRisk, Classes, Criterion, KAnonymity, Need
 from celosia.solver._encoding import Encoding, Levels
 from celosia.solver._problem import SearchProblem
+from celosia.solver._published import among
 from celosia.solver._scores import SCORES, Score, SuppressedScore, Totals
 from celosia.solver._source import domains_of, first_table
 from celosia.solver._tables import Pool, Stones, Table, roll
@@ -132,19 +133,10 @@ def settle(classes: Classes, passes: Mask, together: list[Criterion]) -> Mask:
 
 def _stays(classes: Classes, passes: Mask, criterion: Criterion) -> Mask:
     if criterion.on_release:
-        domains = {criterion.variable: _kept_domain(classes, passes, criterion.variable)}
-        good, _ = criterion.measure(replace(classes, domains=domains), passes)
+        good, _ = criterion.measure(among(classes, passes, criterion.variable), passes)
         return good
     stays = np.zeros(len(classes), bool)
     chosen = np.flatnonzero(passes)
     persons = None if classes.persons is None else classes.persons[chosen]
     stays[chosen] = criterion.judge(Classes(classes.rows[chosen], persons))
     return stays
-
-
-def _kept_domain(classes: Classes, passes: Mask, variable: str) -> Domain:
-    held, domain = classes.values[variable], classes.domains[variable]
-    assert isinstance(held, ValueCounts)
-    kept = passes[held.owner]
-    rows = np.bincount(held.values[kept], held.rows[kept], len(domain.vocabulary)).astype(np.int64)
-    return replace(domain, reference=rows, prepared={})

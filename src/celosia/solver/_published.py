@@ -7,7 +7,7 @@ variable, so that a value left alone and the same text reached by generalising a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -138,7 +138,10 @@ class ClassCounter:
         behind = pick(table, kept).persons
         persons = None if behind is None else persons_in_groups(behind, group, len(first))
         offsets = np.searchsorted(owner, np.arange(count + 1)).astype(np.int64)
-        return ValueCounts(offsets, pairs[first, 1].astype(np.int32), rows, persons)
+        holders = None
+        if behind is not None and len(kept) < len(visible):
+            holders = persons_in_groups(behind, pairs[:, 0], count)
+        return ValueCounts(offsets, pairs[first, 1].astype(np.int32), rows, persons, holders)
 
 
 def domain_of(name: str, table: Tuples, hierarchy: CompiledHierarchy | None = None) -> Domain:
@@ -148,12 +151,21 @@ def domain_of(name: str, table: Tuples, hierarchy: CompiledHierarchy | None = No
     return Domain(name, table.vocabularies[-1], np.where(masked, 0, rows), rows > 0, hierarchy)
 
 
-def judge_all(criteria: Sequence[Criterion], classes: Classes) -> Mask:
-    """Which classes pass every criterion."""
+def judge_all(criteria: Sequence[Criterion], classes: Classes, kept: Mask | None = None) -> Mask:
+    """Which classes pass every criterion; `kept` are those that a criterion on the release compares with."""
     passes = np.ones(len(classes), bool)
     for criterion in criteria:
-        passes &= criterion.judge(classes)
+        seen = among(classes, kept, criterion.variable) if criterion.on_release and kept is not None else classes
+        passes &= criterion.judge(seen)
     return passes
+
+
+def among(classes: Classes, kept: Mask, variable: str) -> Classes:
+    """The classes with the distribution of a variable over those that are kept as its reference."""
+    held, domain = classes.counts(variable), classes.domains[variable]
+    stays = kept[held.owner]
+    rows = np.bincount(held.values[stays], held.rows[stays], len(domain.vocabulary)).astype(np.int64)
+    return replace(classes, domains={variable: replace(domain, reference=rows, prepared={})})
 
 
 def class_labels(published: NDArray[np.int32], sizes: Sequence[int]) -> tuple[Labels, int]:

@@ -44,7 +44,7 @@ def first_table(problem: SearchProblem, encoding: Encoding, domains: Mapping[str
 def _values(quasi: Tuples, table: Tuples, domain: Domain, asking: list[Criterion]) -> tuple[Values, Incidence | None]:
     owner = _owners(quasi, table, domain.variable)
     light = all(c.need is Need.DISTINCT for c in asking) and not domain.has_masked
-    by_person = table.persons is not None and any(c.need is Need.DISTINCT and c.unit == "persons" for c in asking)
+    by_person = table.persons is not None and any(c.by_person for c in asking)
     if light and not by_person:
         if len(domain.vocabulary) <= 64:
             return _sets(owner, table.codes[:, -1], len(quasi.rows)), None
@@ -100,4 +100,5 @@ def _counts(
         place[everyone.entry[seen]],
         everyone.person[seen],
     )
-    return ValueCounts(offsets, values, rows, people.counted), people
+    holders = people.roll(owner[visible], tuples).counted if domain.has_masked else None
+    return ValueCounts(offsets, values, rows, people.counted, holders), people

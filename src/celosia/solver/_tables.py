@@ -7,7 +7,7 @@ lightest form that answers. Any table of a finer node is a source; the smallest 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +106,10 @@ def _roll_counts(
         return ValueCounts(*lists), None
     found = people.roll(where, len(lists[1]))
     offsets, values, rows = lists
-    return ValueCounts(offsets, values, rows, found.counted), found
+    made = ValueCounts(offsets, values, rows, found.counted)
+    if held.holders is None:
+        return made, found
+    return replace(made, holders=found.roll(made.owner, many).counted), found
 
 
 def _labels(source: Table, levels: Levels, encoding: Encoding) -> tuple[NDArray[np.int32], NDArray[np.uint64], Index]:

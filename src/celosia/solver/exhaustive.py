@@ -165,12 +165,13 @@ def _sensitive(
     pair, entry = np.unique(label[shown] * len(vocabulary) + value[shown], return_inverse=True)
     rows = np.bincount(entry.reshape(-1), table.rows[shown], len(pair)).astype(np.int64)
     offsets = np.searchsorted(pair // len(vocabulary), np.arange(many + 1))
-    persons = None
+    persons = holders = None
     if table.persons is not None:
         everywhere = np.full(len(value), len(pair), np.int64)
         everywhere[shown] = entry.reshape(-1)
         persons = _distinct_persons(table.persons, everywhere, len(pair) + 1)[: len(pair)]
-    return ValueCounts(offsets, (pair % len(vocabulary)).astype(np.int32), rows, persons), domain
+        holders = _distinct_persons(table.persons, np.where(shown, label, many), many + 1)[:many]
+    return ValueCounts(offsets, (pair % len(vocabulary)).astype(np.int32), rows, persons, holders), domain
 
 
 def keep(problem: SearchProblem, classes: Classes) -> Mask:

@@ -1,5 +1,7 @@
 """(alpha, k)-anonymity: classes of at least k, and no sensitive value with a share above alpha.
 
+The share is of rows and, where persons are known, of the persons who show a value too: one person with many rows
+must not make a value that everybody holds look rare.
 Source: Wong, Li, Fu and Wang 2006 (every value is sensitive).
 """
 
@@ -46,7 +48,7 @@ class AlphaK(Criterion):
         np.add.at(size, held.owner, held.rows)
         above = held.rows * self.alpha.denominator > size[held.owner] * self.alpha.numerator
         shares = np.bincount(held.owner[above], minlength=len(classes)) == 0
-        return shares & (classes.sizes(self.unit) >= self.k)
+        return shares & self._of_persons(classes) & (classes.sizes(self.unit) >= self.k)
 
     def measure(self, classes: Classes, alive: Mask) -> tuple[Mask, Counts]:
         """Compiled; a class below k is lost whole."""
@@ -57,4 +59,12 @@ class AlphaK(Criterion):
         large = classes.sizes(self.unit) >= self.k
         entries = (held.offsets, held.values, held.rows, alive & large)
         passes, lost = judge_shares(*entries, allowed, self.alpha.denominator)
-        return passes & large, np.where(large, lost, classes.rows)
+        return passes & self._of_persons(classes) & large, np.where(large, lost, classes.rows)
+
+    def _of_persons(self, classes: Classes) -> Mask:
+        countable = classes.domains[self.variable].countable(missing_counts=True)
+        found = classes.commonest(self.variable, countable) if self.by_person else None
+        if found is None:
+            return np.ones(len(classes), bool)
+        most, holders = found
+        return most * self.alpha.denominator <= holders * self.alpha.numerator

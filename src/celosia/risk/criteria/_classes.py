@@ -70,6 +70,7 @@ class ValueCounts:
     values: NDArray[np.int32]
     rows: Counts
     persons: Counts | None = None  # distinct persons behind each entry
+    holders: Counts | None = None  # distinct persons of each class who show a value, where some rows show none
 
     @property
     def owner(self) -> Counts:
@@ -117,3 +118,16 @@ class Classes:
         found = self.values[variable]
         assert isinstance(found, ValueCounts)
         return found
+
+    def commonest(self, variable: str, countable: Mask) -> tuple[Counts, Counts] | None:
+        """Per class, the most persons who hold one value, and the persons who show any; None without a person key.
+
+        Whoever shows nothing is no company: nobody can say that they lack the value of the others (X4).
+        """
+        held = self.counts(variable)
+        if self.persons is None or held.persons is None:
+            return None
+        most = np.zeros(len(self), np.int64)
+        counted = countable[held.values]
+        np.maximum.at(most, held.owner[counted], held.persons[counted])
+        return most, self.persons if held.holders is None else held.holders

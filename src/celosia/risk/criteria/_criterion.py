@@ -88,6 +88,11 @@ class Criterion:
         return str(self._given.get("variable", ""))
 
     @property
+    def by_person(self) -> bool:
+        """Whether it looks at persons where they are known."""
+        return self._given.get("unit") == "persons"
+
+    @property
     def on_release(self) -> bool:
         """Whether its reference distribution is taken over the kept records."""
         return self._given.get("reference") == "release"
@@ -96,6 +101,17 @@ class Criterion:
     def smallest_class(self) -> int:
         """Rows that every passing class has at least."""
         return 1
+
+    def persons_lack(self, classes: Classes, countable: Mask, fewest: int) -> Mask:
+        """Classes without a visible value, or where at least so many persons who show one lack each of them.
+
+        All classes where persons are not known or not asked for.
+        """
+        found = classes.commonest(self.variable, countable) if self.by_person else None
+        if found is None:
+            return np.ones(len(classes), bool)
+        most, holders = found
+        return (np.diff(classes.counts(self.variable).offsets) == 0) | (holders - most >= fewest)
 
     def merging(self, domain: Domain | None) -> Merging:
         """What may be concluded when classes merge."""

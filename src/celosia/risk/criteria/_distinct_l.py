@@ -1,9 +1,9 @@
 """Distinct l-diversity: at least l different values of the sensitive variable in every class.
 
 Empty cells count as a value unless told otherwise (the norm's Table 1, REQUIREMENTS X3); masked ones never do,
-and a class with nothing visible is safe (X4). Where persons are known, at least l - 1 persons of a class must
-lack each value: with l = 2, no value is held by everybody, though a person may hold several. When each person
-has one row this says no more than l distinct values.
+and a class with nothing visible is safe (X4). Where persons are known, of those of a class who show a value at
+least l - 1 must lack each one: with l = 2, no value is held by everybody, though a person may hold several. When
+each person has one row this says no more than l distinct values.
 Source: Machanavajjhala et al. 2007; MINSAL norm, definitions.
 """
 
@@ -45,10 +45,10 @@ class DistinctL(Criterion):
     def judge(self, classes: Classes) -> Mask:
         """l countable values, or nothing visible; and l - 1 persons lacking each value."""
         held = classes.counts(self.variable)
-        countable = classes.domains[self.variable].countable(self.missing_counts)[held.values]
-        distinct = np.bincount(held.owner[countable], minlength=len(classes))
+        countable = classes.domains[self.variable].countable(self.missing_counts)
+        distinct = np.bincount(held.owner[countable[held.values]], minlength=len(classes))
         visible = np.diff(held.offsets) > 0
-        return ~visible | ((distinct >= self.l) & self._persons_lack(classes, held))
+        return (~visible | (distinct >= self.l)) & self.persons_lack(classes, countable, self.l - 1)
 
     def measure(self, classes: Classes, alive: Mask) -> tuple[Mask, Counts]:
         """From sets or extremes where they suffice; no finer node keeps the visible rows of a failing class."""
@@ -70,12 +70,4 @@ class DistinctL(Criterion):
 
         countable = domain.countable(self.missing_counts)
         passes, lost = judge_distinct(held.offsets, held.values, held.rows, alive, countable, self.l)
-        visible = np.diff(held.offsets) > 0
-        return passes & (~visible | self._persons_lack(classes, held)), lost
-
-    def _persons_lack(self, classes: Classes, held: ValueCounts) -> Mask:
-        if self.unit != "persons" or classes.persons is None or held.persons is None:
-            return np.ones(len(classes), bool)
-        most = np.zeros(len(classes), np.int64)
-        np.maximum.at(most, held.owner, held.persons)
-        return most <= classes.persons - (self.l - 1)
+        return passes & self.persons_lack(classes, countable, self.l - 1), lost
