@@ -152,6 +152,12 @@ def show_check(check: Any) -> None:
     ]
     print_table(messages.text("plan.verdict_title"), header, rows, right=(2,))
     share = messages.percent(check.suppressed_rows / check.rows if check.rows else 0.0)
-    say("plan.kept", classes=check.classes, k=check.k, suppressed=check.suppressed_rows, share=share)
+    say(
+        "plan.kept",
+        classes=check.classes,
+        k="–" if check.k is None else check.k,
+        suppressed=check.suppressed_rows,
+        share=share,
+    )
     if check.k_persons is not None:
         say("plan.kept_persons", k=check.k_persons)

@@ -6,6 +6,7 @@ Knows the file, the policy, and — in the house — whose row each one is. What
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 
 from celosia.data.candidate import read_back
 from celosia.data.engines import Engine
+from celosia.data.writers import as_written
 from celosia.hierarchy import CompiledHierarchy
 from celosia.model.plan import Plan, Policy, policy_from
 from celosia.model.values import is_masked
 from celosia.model.verdict import CheckReport, State, Verdict
+from celosia.pipeline._ground import told_by_row
 from celosia.pipeline._households import both_ways, hidden_values, masked_values
 from celosia.risk import PopulationLevels
 from celosia.risk.criteria import Criterion, Domain, criterion_from
@@ -40,7 +43,7 @@ def check_file(
     with read_back(path, scratch, order, asked, rows, engine) as again:
         table, person = again.table, again.person
         quasi, sensitive = tuples_with(table, (*policy.quasi, *beside), source, person)
-        telling = _telling(table, sensitive_leaders(plan, policy))
+        telling = _telling(table, told_by_row(plan.followers, plan.published, policy))
         households = [_households(table, policy, plan)] if policy.links else []
     starred = _suppressed(quasi, len(policy.quasi))
     behind = None if population is None else _behind(quasi, starred, population, plan)
@@ -67,21 +70,11 @@ def check_file(
 
 def _asked(plan: Plan, policy: Policy, counted: Sequence[str]) -> list[str]:
     """The columns that the check looks at, each once."""
-    telling = [name for pair in sensitive_leaders(plan, policy) for name in pair]
+    telling = [name for pair in told_by_row(plan.followers, plan.published, policy) for name in pair]
     constant = plan.notes["households"]["constant"] if policy.links else {}
     return list(
         dict.fromkeys([*counted, *telling, *policy.links, *(n for link in policy.links for n in constant[link])])
     )
-
-
-def sensitive_leaders(plan: Plan, policy: Policy) -> list[tuple[str, str]]:
-    """Published columns that give a sensitive value away row by row, with that value's column.
-
-    One tied to a quasi-identifier as well is masked for whole classes instead, so that it splits none.
-    """
-    alone = {name: leaders for name, leaders in plan.followers.items() if not set(leaders) & set(policy.quasi)}
-    published = set(plan.published)
-    return [(name, leader) for name, leaders in alone.items() for leader in leaders if leader in published]
 
 
 def _telling(table: Counted, pairs: Sequence[tuple[str, str]]) -> Verdict | None:
@@ -137,7 +130,8 @@ def _behind(quasi: Tuples, starred: NDArray[np.bool_], population: PopulationLev
     """Units of the population that show the published values of each class; everybody where nothing is shown."""
     width = len(population.names)
     levels = [int(plan.levels[name]) for name in population.names]
-    shown = population.behind_texts(quasi.codes[:, :width], quasi.vocabularies[:width], levels)
+    labels = tuple(tuple(tuple(as_written(level)) for level in own) for own in population.labels)
+    shown = replace(population, labels=labels).behind_texts(quasi.codes[:, :width], quasi.vocabularies[:width], levels)
     return np.where(starred, population.total, shown)
 
 
@@ -190,7 +184,7 @@ def _referenced(
     """The file's tables over the source's values, and the distribution the criterion compares with."""
     tables, domains = {}, {}
     for name, table in sensitive.items():
-        reference = _kept_part(table, width) if criterion.on_release else source[name]
+        reference = _kept_part(table, width) if criterion.on_release else _written(source[name])
         vocabulary = tuple(sorted({*table.vocabularies[-1], *reference.vocabularies[-1]}))
         tables[name] = _over(table, vocabulary)
         hierarchy = _hierarchy_over(hierarchies[name], vocabulary) if name in hierarchies else None
@@ -200,7 +194,7 @@ def _referenced(
 
 def _hierarchy_over(hierarchy: CompiledHierarchy, vocabulary: tuple[str, ...]) -> CompiledHierarchy:
     """The source's hierarchy over the file's values; one that the source lacks is a group apart, unless it is `*`."""
-    place = {text: code for code, text in enumerate(hierarchy.labels[0])}
+    place = {text: code for code, text in enumerate(as_written(hierarchy.labels[0]))}
     codes = np.array([place.get(text, -1) for text in vocabulary], np.int64)
     foreign = np.array([text not in place and not is_masked(text) for text in vocabulary], bool)
     labels = tuple((*level, "?") if foreign.any() else level for level in hierarchy.labels)
@@ -215,6 +209,11 @@ def _kept_part(table: Tuples, width: int) -> Tuples:
     """The tuples of the rows that stay."""
     kept = ~_suppressed(table, width)
     return Tuples(table.names, table.vocabularies, table.codes[kept], table.rows[kept])
+
+
+def _written(table: Tuples) -> Tuples:
+    """The source's values as the file writes them; two that become one stay two codes of one text."""
+    return replace(table, vocabularies=(*table.vocabularies[:-1], tuple(as_written(table.vocabularies[-1]))))
 
 
 def _over(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:

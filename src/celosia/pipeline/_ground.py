@@ -113,6 +113,9 @@ def ground_of(
         )  # fmt: skip
         # Without a criterion nothing is hidden, so there is nothing that another column could give away.
         followers = find_followers(table, leaving, policy) if criteria else {}
+        # What comes masked takes what gives it away along, row by row: it is counted as it will be published.
+        pairs = told_by_row(followers, leaving, policy)
+        table, coarse = masked_along(table, pairs), replace(coarse, table=masked_along(coarse.table, pairs))
         origin = Origin(table, coarse, person, by_name, folder)
         if policy.partition:
             return _parted(origin, policy, leaving, criteria, followers)
@@ -196,6 +199,24 @@ def find_followers(table: Table, leaving: tuple[str, ...], policy: Policy) -> di
     return followers
 
 
+def told_by_row(
+    followers: Mapping[str, Sequence[str]], published: Sequence[str], policy: Policy
+) -> list[tuple[str, str]]:
+    """Published columns that give a sensitive value away row by row, with that value's column.
+
+    One tied to a quasi-identifier as well is masked for whole classes instead, so that it splits none.
+    """
+    alone = {name: leaders for name, leaders in followers.items() if not set(leaders) & set(policy.quasi)}
+    return [(name, leader) for name, leaders in alone.items() for leader in leaders if leader in published]
+
+
+def masked_along(table: Table, pairs: Sequence[tuple[str, str]]) -> Table:
+    """The table with each column masked where the value that it gives away is."""
+    for name, leader in pairs:
+        table = table.mask_along(name, leader)
+    return table
+
+
 def linked(pair: Tuples) -> bool:
     """Whether one of two columns gives the other away: nearly always, and far more often than a guess would.
 
@@ -220,8 +241,18 @@ def _gives_away(one: Codes, other: Codes, rows: Counts) -> bool:
     likeliest = np.zeros(len(behind))
     np.maximum.at(likeliest, one[repeated], rows[repeated])
     told = float(likeliest.sum()) / total
-    guessed = float(np.bincount(other[repeated], weights=rows[repeated]).max()) / total
+    guessed = float(np.bincount(other, weights=rows).max()) / float(rows.sum())  # by whoever knows nothing of a row
     return guessed < 1 and told >= _NEARLY and told - guessed >= _FAR * (1 - guessed)
 
 
-__all__ = ["Ground", "Origin", "find_followers", "gathered", "ground_of", "linked", "project"]
+__all__ = [
+    "Ground",
+    "Origin",
+    "find_followers",
+    "gathered",
+    "ground_of",
+    "linked",
+    "masked_along",
+    "project",
+    "told_by_row",
+]

@@ -175,6 +175,7 @@ def _in_list(list_id: str, value: str) -> bool:
 
 def _number(value: str) -> float | None:
     try:
-        return float(value.replace(",", "."))
+        number = float(value.replace(",", "."))
     except ValueError:
         return None
+    return number if math.isfinite(number) else None  # «Inf» and «NaN» are texts, whatever Python makes of them

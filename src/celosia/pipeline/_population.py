@@ -32,7 +32,7 @@ def read_population(source: Any, names: Sequence[str], count: str | None = None,
     """The tuples of a population table; `count` names the column that tells how many persons a row stands for."""
     near = folder is not None and isinstance(source, str | Path) and "://" not in str(source)
     place = folder / source if near and folder is not None else source
-    with opened(place, described=False) as found:
+    with opened(place, described=False, naming=(*names, count)) as found:
         lacking = [name for name in (*names, *([count] if count else [])) if name not in found.table.names]
         if lacking:
             raise PopulationLacks(missing=", ".join(lacking), known=", ".join(found.table.names))

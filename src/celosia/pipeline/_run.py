@@ -22,8 +22,8 @@ from celosia.model.rules import RuleReport
 from celosia.model.verdict import CheckReport, State
 from celosia.pipeline import _journal
 from celosia.pipeline._call import Place, moment
-from celosia.pipeline._check import check_file, sensitive_leaders
-from celosia.pipeline._ground import Ground
+from celosia.pipeline._check import check_file
+from celosia.pipeline._ground import Ground, masked_along, told_by_row
 from celosia.pipeline._households import renumbered
 from celosia.pipeline._mel import refuse_unapproved
 from celosia.pipeline._open import Opened, opened, settled_source
@@ -190,8 +190,7 @@ def as_published(table: Table, ground: Ground, plan: Plan, solution: Solution, s
     masks = {name: mask for name, mask in solution.masks.items() if name in plan.published}
     table = solution.stand_ins.put_in(table)
     table = table.recode(tuples, codes, vocabularies, masks, dropped)
-    for name, leader in sensitive_leaders(plan, ground.policy):
-        table = table.mask_along(name, leader)  # also where the value came masked from the source
+    table = masked_along(table, told_by_row(plan.followers, plan.published, ground.policy))
     if links := tuples.names[width:]:
         table = renumbered(table, plan.published, links, scratch)  # … and numbered by what each household publishes
     return table

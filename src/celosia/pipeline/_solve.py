@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from celosia.pipeline._ground import Ground
 from celosia.pipeline._households import closed_masks, closed_suppression, groups_of
 from celosia.pipeline._population import population_digest
 from celosia.pipeline._progress import Progress, stage
+from celosia.risk.criteria import Criterion
 from celosia.solver import (
     ClassCounter,
     FailingCriterion,
@@ -135,12 +137,15 @@ def full_domain(
 ) -> Solution | NoSolution:
     """The optimal levels of a ground; one that is not `alone` shares its suppressed group, judged elsewhere."""
     problem = problem_of(ground)
-    found = search(
-        problem,
-        time_limit=time_limit,
-        clock=time.monotonic,
+    look_for = partial(
+        search, time_limit=time_limit, clock=time.monotonic,
         progress=None if told is None else lambda done, total: told(done / max(total, 1)),
-    )
+    )  # fmt: skip
+    found = look_for(problem)
+    if isinstance(found, NoSolution) and ground.policy.mask_sensitive:
+        # Whoever may lose a sensitive value need not be suppressed: levels that hold in size will do (M15).
+        by_size = look_for(replace(problem, criteria=_sizes(problem)))
+        found = found if isinstance(by_size, NoSolution) else by_size
     if isinstance(found, NoSolution):
         return found
     suppressed, masks = _failing(ground, ground.counter(found.levels), problem, found.levels)
@@ -243,8 +248,7 @@ def _failing(
     whole = look(problem, levels)
     if not ground.policy.mask_sensitive:
         return whole.suppressed, {}
-    sizes = tuple(criterion for criterion in problem.criteria if not criterion.variable)
-    suppressed = look(replace(problem, criteria=sizes), levels).suppressed
+    suppressed = look(replace(problem, criteria=_sizes(problem)), levels).suppressed
     masks: dict[str, Mask] = {}
     for criterion in problem.criteria:
         if criterion.variable:
@@ -255,6 +259,11 @@ def _failing(
     passes = judge_all(problem.criteria, counter.classes(whole.label, len(whole.passes), shown))
     suppressed = suppressed | (whole.suppressed & ~passes[whole.label])
     return suppressed, {name: mask & ~suppressed for name, mask in masks.items()}
+
+
+def _sizes(problem: SearchProblem) -> tuple[Criterion, ...]:
+    """The criteria that ask for sizes alone."""
+    return tuple(criterion for criterion in problem.criteria if not criterion.variable)
 
 
 def _recipe(ground: Ground, report: Progress) -> Solution:
@@ -393,7 +402,8 @@ def _completed(
     label, count = class_labels(codes, [len(vocabulary) for vocabulary in vocabularies])
     masks = {name: mask.copy() for name, mask in published.masked_sensitive.items()}
     if alone:
-        _mask_suppressed_group(ground, counter, label, count, published.suppressed, masks)
+        blank = _blank(replace(published, codes=codes, vocabularies=vocabularies))
+        _mask_suppressed_group(ground, counter, label, count, published.suppressed, blank, masks)
     masks |= _masks_of_followers(ground, label, count, published.suppressed, masks)
     if ground.linked is not None:
         masks = closed_masks(counter, ground.criteria, ground.linked, label, published.suppressed, masks)
@@ -418,13 +428,20 @@ def _starred(
 
 
 def _mask_suppressed_group(
-    ground: Ground, counter: ClassCounter, label: NDArray[np.int64], count: int, suppressed: Mask,
+    ground: Ground, counter: ClassCounter, label: NDArray[np.int64], count: int, suppressed: Mask, blank: Mask,
     masks: dict[str, Mask],
 ) -> None:  # fmt: skip
-    """The fully suppressed rows are a group of their own: if it fails, its sensitive values go too (DESIGN §3)."""
+    """The fully suppressed rows are a group of their own: if it fails, its sensitive values go too (DESIGN §3).
+
+    It is judged as the check will see it: without what is masked already, and beside the rows that show something
+    where a criterion compares with the release.
+    """
     if not suppressed.any():
         return
-    passes = judge_all(ground.criteria, counter.classes(label, count))
+    classes = counter.classes(label, count, {name: ~mask for name, mask in masks.items()})
+    shows = np.zeros(count, bool)
+    shows[label[~blank]] = True
+    passes = judge_all(ground.criteria, classes, shows)
     # Rows that came masked from the source share the group's published text, so they lose the value with it.
     group = np.zeros(count, bool)
     group[label[suppressed]] = True

@@ -70,6 +70,12 @@ def neutral(column: pa.Array) -> pa.Array:
     return pc.if_else(formula, marked, column)
 
 
+def as_written(texts: Sequence[str]) -> list[str]:
+    """Values as a candidate holds them: read back, a cell that looked like a formula has its apostrophe."""
+    found: list[str] = neutral(pa.array(texts, pa.large_string())).to_pylist()
+    return found
+
+
 def refuse_null_characters(batch: pa.RecordBatch, names: Sequence[str]) -> None:
     """Refuses NUL characters by column name: no text format keeps them."""
     for name, column in zip(names, batch.columns, strict=True):

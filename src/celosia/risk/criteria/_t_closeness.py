@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import WrongUse
+from celosia.model.value_order import ordered_positions
 from celosia.risk.criteria._classes import Classes, Counts, Domain, Mask
 from celosia.risk.criteria._criterion import Criterion, Merging, Need
 from celosia.risk.criteria._parameters import Choice, Name, Parameter, Ratio
@@ -83,19 +84,10 @@ class TCloseness(Criterion):
 
 
 def ordered_codes(domain: Domain) -> NDArray[np.int64]:
-    """Codes of the visible values in their natural order."""
-    codes = [code for code in range(len(domain.vocabulary)) if not domain.masked[code] and domain.present[code]]
-    numbers = {code: _number(domain.vocabulary[code]) for code in codes if not domain.missing[code]}
-    if all(number is not None for number in numbers.values()):
-        codes.sort(key=lambda code: (not domain.missing[code], numbers.get(code) or 0, code))
-    return np.array(codes, np.int64)
-
-
-def _number(text: str) -> Fraction | None:
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        return None
+    """Codes of the visible values in their natural order, the same that `measure` reports."""
+    codes = np.flatnonzero(~domain.masked & domain.present)
+    _, order = ordered_positions([domain.vocabulary[code] for code in codes])
+    return codes[order].astype(np.int64)
 
 
 def partitions(domain: Domain, distance: str) -> NDArray[np.int64]:
