@@ -100,5 +100,5 @@ def _counts(
         place[everyone.entry[seen]],
         everyone.person[seen],
     )
-    holders = people.roll(owner[visible], tuples).counted if domain.has_masked else None
+    holders = people.roll(owner[visible].astype(np.int32), tuples).counted if domain.has_masked else None
     return ValueCounts(offsets, values, rows, people.counted, holders), people

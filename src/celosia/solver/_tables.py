@@ -109,7 +109,7 @@ def _roll_counts(
     made = ValueCounts(offsets, values, rows, found.counted)
     if held.holders is None:
         return made, found
-    return replace(made, holders=found.roll(made.owner, many).counted), found
+    return replace(made, holders=found.roll(made.owner.astype(np.int32), many).counted), found
 
 
 def _labels(source: Table, levels: Levels, encoding: Encoding) -> tuple[NDArray[np.int32], NDArray[np.uint64], Index]:
