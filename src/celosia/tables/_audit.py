@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables._bounds import Bounds, Reals
-from celosia.tables._cycles import cycles
+from celosia.tables._cycles import cycles, far_cycles, furthest
 from celosia.tables._grid import Cells, Flags, Grid
+from celosia.tables._network import Network, network_of
 from celosia.tables._system import (
     FAR,
     Outcome,
@@ -101,7 +102,7 @@ def audit(
     attacker.near_only = near_only
     attacker.take(hints)
     if whole:
-        attacker.take(cycles(system, attacker.open))
+        attacker.go_round()
     attacker.attack()
     return _result(grid, attacker)
 
@@ -160,6 +161,33 @@ class _Attacker:
                 self._widen(columns, move)
                 if again:
                     self._widen(columns, -move)
+
+    def go_round(self) -> None:
+        """Learn from cycles of cells that move by one, and where that is not enough and solving is dear, by more."""
+        hints, fixed = cycles(self.system, self.open)
+        self.take(hints)
+        self._give_up(fixed)
+        network = network_of(self.system) if self.system.size > _LARGE and self.open.any() else None
+        if network is not None and network.complete:
+            self._go_far(network)
+
+    def _go_far(self, network: Network) -> None:
+        """Cycles that move by more than one; of the cells for which these are not enough, as far as each goes."""
+        most = int(np.ceil(self.width[self.open].max(initial=1.0)))
+        for move in (sense * far for far in range(1, most + 1) for sense in (1, -1)):
+            self.take(far_cycles(self.system, network, self.open, move))
+        hints, looked_at = list[Hint](), np.zeros(self.system.size, np.bool_)
+        for column in np.flatnonzero(self.open & network.able).tolist():
+            if self._stop():
+                break
+            hints += furthest(self.system, network, column, int(np.ceil(self.width[column])))
+            looked_at[column] = True
+        self.take(hints)
+        self._give_up(looked_at & self.open)
+
+    def _give_up(self, columns: Flags) -> None:
+        self.narrow |= columns
+        self.open &= ~columns
 
     def _are_here(self, columns: Cells, cells: Cells) -> bool:
         return bool((columns < self.system.size).all()) and np.array_equal(self.system.cells[columns], cells)

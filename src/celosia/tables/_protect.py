@@ -17,17 +17,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.errors import TableUnprotectable
+from celosia.errors import InternalFault, TableUnprotectable
 from celosia.model.tables import Reason
 from celosia.tables._audit import Audit, Clock, Hint, Report, Width, audit
 from celosia.tables._bounds import PRIMARY, PUBLISHED, SECONDARY, Bounds, Reals, Reasons, Status, threshold_bounds
 from celosia.tables._grid import Flags, Grid
+from celosia.tables._network import network_of
 from celosia.tables._shield import Shield, shield_of
 from celosia.tables._system import components, system_of
 
 BoundsOf = Callable[[Status], Bounds]
 
-_GIVEN_BACK = 200  # needless cells are looked for among at most so many
+_GIVEN_BACK = 200  # needless cells are looked for among at most so many,
+_GIVING_BACK = 10_000_000  # and while so many times the hidden cells at most: half a minute
+_IN_VAIN = 32  # cells found to need nothing, one by one, before all are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,19 @@ def _protected(
     _refuse_the_hopeless(task, base)
     concealed, found = _widened(task, base, report)
     concealed, found = _given_back(task, base, concealed, found)
+    _confirm(task, concealed, found)
     return Protection(task.status(concealed), _reasons(task, reasons, base, concealed), found)
+
+
+def _confirm(task: _Task, concealed: Flags, found: Audit) -> None:
+    """Audit the finished pattern from nothing, where it needs no solving: a fault on the way here is not published."""
+    known = task.bounds_of(task.status(concealed))
+    network = network_of(system_of(task.grid, concealed | ~task.grid.offered, known)) if task.whole else None
+    if network is None or not network.complete:
+        return
+    again = task.audited(concealed, task.primary & ~found.disclosed, near_only=True)
+    if (again.disclosed & again.proven).any():
+        raise InternalFault(where="tables.protection")
 
 
 def _unrelated(task: _Task, reasons: Reasons, asked: Flags) -> Protection:
@@ -243,7 +258,10 @@ def _more(task: _Task, concealed: Flags, todo: Flags, found: Audit) -> tuple[Fla
     candidates = _candidates(task, concealed)
     known = task.bounds_of(task.status(concealed | candidates))
     shield = shield_of(task.grid, concealed, candidates, known, task.whole, task.left)
-    if task.whole and (task.width[todo] > 1).any():  # how far they can move already
+    stuck = shield.stuck(todo)
+    if stuck:
+        raise TableUnprotectable(cells=stuck)
+    if task.whole and (task.width[todo] > 1).any() and shield.network is None:  # how far they can move already
         found = task.audited(concealed, todo, exact=True)
     return _shielded(task, shield, todo, found)
 
@@ -251,12 +269,13 @@ def _more(task: _Task, concealed: Flags, todo: Flags, found: Audit) -> tuple[Fla
 def _shielded(task: _Task, shield: Shield, given_away: Flags, found: Audit) -> tuple[Flags, list[Hint]]:
     """What the cheapest displacement of each cell needs; what one has hidden is free for the next."""
     chosen, hopeless, todo = np.zeros(task.grid.size, np.bool_), 0, given_away.copy()
-    one_value, hints = task.width <= 1, list[Hint]()  # these ask for no more than a single displacement
+    one_value, hints, in_vain = task.width <= 1, list[Hint](), 0  # the first ask for no more than one displacement
     for cell in np.flatnonzero(given_away):
         if not todo[cell] or task.left() == 0.0:
             continue
-        value = float(task.grid.values[cell])
-        spread = float(found.high[cell]) - value, value - float(found.low[cell])
+        spread = _spread(task, shield, found, int(cell))
+        if shield.network is not None and sum(spread) >= task.width[cell]:
+            continue  # what was hidden for others is enough; in a network no value between is missing
         way = shield.cheapest(int(cell), float(task.width[cell]), spread)
         if way is None:
             hopeless += 1
@@ -265,9 +284,19 @@ def _shielded(task: _Task, shield: Shield, given_away: Flags, found: Audit) -> t
         shield.conceal(way.cells)
         todo[way.moved[one_value[way.moved]]] = False
         hints.append((way.moved, way.move))
+        in_vain += not len(way.cells)
+        if in_vain == _IN_VAIN:
+            todo, in_vain = todo & ~(shield.free(todo) & one_value), 0
     if hopeless:
         raise TableUnprotectable(cells=hopeless)
     return chosen, hints
+
+
+def _spread(task: _Task, shield: Shield, found: Audit, cell: int) -> tuple[float, float]:
+    """How far above and below its value a cell can be already."""
+    value, width = float(task.grid.values[cell]), int(task.width[cell])
+    known = shield.spread(cell, width) if width > 1 else None
+    return known or (float(found.high[cell]) - value, value - float(found.low[cell]))
 
 
 def _everything_linked(task: _Task, concealed: Flags, given_away: Flags) -> Flags:
@@ -290,26 +319,26 @@ def _everything_linked(task: _Task, concealed: Flags, given_away: Flags) -> Flag
 def _given_back(task: _Task, base: Flags, concealed: Flags, found: Audit) -> tuple[Flags, Audit]:
     """Publish again what the audit can spare, dearest first."""
     extra = np.flatnonzero(concealed & ~base)
-    if not task.whole or len(extra) > _GIVEN_BACK:
+    if not task.whole or len(extra) > min(_GIVEN_BACK, _GIVING_BACK // max(int(concealed.sum()), 1)):
         return concealed, found
-    for cell in extra[np.lexsort((extra, -task.grid.cost[extra]))]:
+    resting = _resting(found, concealed & ~base)
+    for cell in extra[np.lexsort((extra, -task.grid.cost[extra]))].tolist():
         if task.left() == 0.0:
             break
-        fewer = concealed.copy()
-        fewer[cell] = False
-        affected = _resting_on(task, found, int(cell))
+        fewer, affected = concealed.copy(), np.zeros(task.grid.size, np.bool_)
+        fewer[cell], affected[list(resting[cell])] = False, True
         latest = task.audited(fewer, affected, first_only=True)
         if not latest.disclosed[affected].any():
             concealed, found = fewer, _merged(found, latest, affected)
+            resting = _resting(found, concealed & ~base)
     return concealed, found
 
 
-def _resting_on(task: _Task, found: Audit, cell: int) -> Flags:
-    """Safe cells whose proof needs a cell to be hidden."""
-    flags, uses = np.zeros(task.grid.size, np.bool_), dict[int, bool]()
+def _resting(found: Audit, cells: Flags) -> dict[int, set[int]]:
+    """Per cell the safe ones whose proof needs it to be hidden."""
+    resting: dict[int, set[int]] = {int(cell): set() for cell in np.flatnonzero(cells)}
     for one, moves in found.rests_on.items():
-        for move in moves:
-            if id(move) not in uses:
-                uses[id(move)] = bool((move == cell).any())
-            flags[one] |= uses[id(move)]
-    return flags & ~found.disclosed
+        needed = np.concatenate(moves)
+        for cell in needed[cells[needed]].tolist() if not found.disclosed[one] else ():
+            resting[cell].add(one)
+    return resting

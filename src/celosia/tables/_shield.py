@@ -2,19 +2,21 @@
 
 Knows the grid with every cell that may be hidden taken as unknown, and what hiding each costs. Ignores who asks. A
 displacement that moves the cell and costs least (cost of a cell times how far it moves) tells what to hide: the
-published cells in it. When it is in whole numbers, hiding them makes the cell safe beyond doubt.
+published cells in it. When it is in whole numbers, hiding them makes the cell safe beyond doubt. It is the answer of a
+linear problem; in a table of two variables that is too large to solve one for each cell, it is a cheapest cycle.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from celosia.tables._bounds import Bounds, Reals
 from celosia.tables._grid import Cells, Flags, Grid
+from celosia.tables._network import Network, network_of
 from celosia.tables._system import Outcome, System, best, neighbourhood, shortest, system_of, tightened, whole_move
 
 _NEAR = 3000  # cells around one in which a displacement is sought first
@@ -44,6 +46,7 @@ class Shield:
     whole: bool
     left: Callable[[], float | None]  # seconds that remain
     usual: float  # cost of hiding a cell
+    network: Network | None  # of a large table of counts whose cells are all arcs
 
     def conceal(self, cells: Cells) -> None:
         """These are hidden now."""
@@ -57,13 +60,45 @@ class Shield:
         A count gets one value more, in the cheaper direction; a sum needs the whole width on both sides.
         """
         steps = (spread[0] + 1, spread[1] + 1) if self.whole else (width, width)
-        ways = [self._way(cell, sense, step) for sense, step in zip((1.0, -1.0), steps, strict=True)]
-        found = [way for way in ways if way is not None]
+        found = list[Way]()
+        for sense, step in zip((1.0, -1.0), steps, strict=True):
+            way = self._way(cell, sense, step)
+            found += [] if way is None else [way]
+            if self.whole and way is not None and len(way.moved) and not len(way.cells):
+                return way  # nothing is to be hidden: the other direction cannot be cheaper
         if self.whole:
             return min(found, key=self._rank, default=None)
         if len(found) < 2:
             return None
         return Way(np.union1d(found[0].cells, found[1].cells), found[0].moved, found[0].move)
+
+    def stuck(self, cells: Flags) -> int:
+        """How many of these no cell can help, as far as that is known beforehand."""
+        return 0 if self.network is None else int((cells & ~self._moving(self.network, cells)).sum())
+
+    def free(self, cells: Flags) -> Flags:
+        """Which of these can move by one already, as far as that is known without solving."""
+        if self.network is None:
+            return np.zeros(len(cells), np.bool_)
+        return self._moving(self._hidden(self.network), cells)
+
+    def spread(self, cell: int, most: int) -> tuple[float, float] | None:
+        """How far up and down a cell can move already, up to a limit; None where that is not known without solving."""
+        if self.network is None:
+            return None
+        place = int(np.searchsorted(self.system.cells, cell))
+        above, below = (int(self._hidden(self.network).push(place, way)[place]) for way in (most, -most))
+        return float(above), float(-below)
+
+    def _hidden(self, network: Network) -> Network:
+        """Only what is hidden already may move."""
+        return replace(network, able=network.able & (self.cost == 0))
+
+    def _moving(self, network: Network, cells: Flags) -> Flags:
+        """Cells that lie on a cycle with one of these; whichever of these lies on one is among them."""
+        flags = np.zeros(len(cells), np.bool_)
+        flags[self.system.cells[network.cycles(cells[self.system.cells])[1]]] = True
+        return flags
 
     def _rank(self, way: Way) -> tuple[bool, float, int, list[int]]:
         columns = np.searchsorted(self.system.cells, way.cells)
@@ -72,6 +107,8 @@ class Shield:
     def _way(self, cell: int, sense: float, step: float) -> Way | None:
         """The cheapest displacement that takes a cell a step up or down."""
         place = int(np.searchsorted(self.system.cells, cell))
+        if self.network is not None:
+            return self._round(self.network, place, int(sense * step))
         for most in (_NEAR, self.system.size):
             everything = self.system.size <= most
             columns = np.arange(self.system.size) if everything else neighbourhood(self.system, place, most)
@@ -82,6 +119,12 @@ class Shield:
             if everything:
                 break
         return None
+
+    def _round(self, network: Network, place: int, move: int) -> Way | None:
+        """Cycles along which a column moves so far: the cheapest one for each unit."""
+        moved = network.push(place, move, self.price)
+        columns = np.flatnonzero(moved)
+        return self._way_of(columns, moved[columns].astype(np.float64), 1.0) if moved[place] == move else None
 
     def _way_of(self, columns: Cells, move: Reals, step: float) -> Way:
         moved = np.abs(move) > _MOVED * step
@@ -129,4 +172,5 @@ def shield_of(
     cost = np.where(free, 0.0, np.maximum(grid.cost[system.cells], 1).astype(np.float64))
     price = np.where(free, _LITTLE, cost * (1 + 1e-6 * system.cells / max(grid.size, 1)))
     usual = float(np.median(cost[~free])) if (~free).any() else 1.0
-    return Shield(system, price, cost, whole, left, usual)
+    network = network_of(system) if whole and system.size > _NEAR else None
+    return Shield(system, price, cost, whole, left, usual, network if network and network.complete else None)
