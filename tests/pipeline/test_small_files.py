@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.errors import NoFeasiblePlan
+from celosia.errors import CandidateFails, NoFeasiblePlan
 from celosia.model import dictionary
 from celosia.model.variables import Role, Scale
 from celosia.pipeline import make_plan, open_project, run_plan
@@ -137,6 +137,20 @@ def test_sizes_that_do_not_hold_within_the_limit_are_still_refused(tmp_path: Pat
     folder = project(tmp_path, "q,X q,X r,X", {"Q": QUASI, "S": SENSITIVE}, K2, l_of("S"), policy=policy)
     with pytest.raises(NoFeasiblePlan):
         make_plan(folder, now=NOW)
+
+
+@pytest.mark.parametrize("reading", ["own", "wildcard"])
+def test_a_plan_says_what_the_check_will_refuse_of_it(tmp_path: Path, reading: str) -> None:
+    rows = "F,200 X,1 X, F,1000 I,3 X,1 I,3 X,1 I,15 I,3"
+    policy = f'method = "cells"\nreading = "{reading}"\n'
+    folder = project(tmp_path, rows, {"A": QUASI, "B": QUASI}, '{ criterion = "k", k = 3 }', policy=policy)
+    failing = make_plan(folder, now=NOW).plan.notes["failing_as_published"]
+    assert (failing > 0) is (reading == "wildcard")
+    if failing:
+        with pytest.raises(CandidateFails, match=f"\\({failing}\\)"):
+            run_plan(folder, now=NOW)
+    else:
+        assert run_plan(folder, now=NOW).check.holds
 
 
 @pytest.mark.parametrize("odd", ["Inf", "-inf", "NaN", "1e999"])

@@ -83,6 +83,9 @@ def show_plan(made: Any) -> None:
     added = made.notes.get("households", {}).get("rows_added", 0)
     if added:
         say("plan.households", rows=added)
+    failing = made.notes.get("failing_as_published", 0)
+    if failing:
+        say("plan.wildcard_fails", rows=failing)
     if made.followers:
         listed = ", ".join(f"{name} ({', '.join(leaders)})" for name, leaders in made.followers.items())
         say("plan.followers", names=listed)

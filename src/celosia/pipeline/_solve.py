@@ -366,8 +366,11 @@ def _cells(ground: Ground, report: Progress) -> Solution | NoSolution:
     published = replace(published, suppressed=_left_out(ground, counter, published))
     levels = np.broadcast_to(np.array(problem.lowest, np.int64), ground.quasi.codes.shape)
     loss = recoding_loss(ground.quasi, hierarchies, levels, made.masked[place], problem.objective)
+    label, count = class_labels(published.codes, [len(vocabulary) for vocabulary in published.vocabularies])
+    fails = ~judge_all(ground.criteria, counter.classes(label, count))[label] & ~published.suppressed
     notes = {
         "reading": ground.policy.reading,
+        "failing_as_published": int(ground.quasi.rows[fails].sum()),  # with `*` as any value the check may refuse
         "masked_cells": made.cells,
         "masked_cells_by_variable": dict(zip(ground.quasi.names, made.by_variable, strict=True)),
         "rows_touched": made.rows_touched,
