@@ -74,6 +74,16 @@ def test_another_format_must_hold_the_very_table_that_was_measured(folder, peopl
     assert findings(forged(folder, people, adding=swap))["formats"] is not State.HOLDS
 
 
+def test_another_format_that_was_damaged_is_told_and_not_opened(folder):
+    release = make_release(folder, formats=("csv", "parquet"), now=NOW).folder
+    body = bytearray((release / "data.parquet").read_bytes())
+    body[len(body) // 2] ^= 64  # a reader may end in a fault of its own, or take the whole process along
+    (release / "data.parquet").write_bytes(bytes(body))
+    told = {one.id: (one.state, one.detail) for one in verify_release(release).findings}
+    assert told["formats"] == (State.FAILS, ("data.parquet",))
+    assert told["files"][0] is State.FAILS
+
+
 def test_the_roles_that_were_judged_are_those_of_the_public_dictionary(folder, people):
     policy = {**read_release(make_release(folder, now=NOW).folder).manifest.policy, "quasi": ["SEXO"]}
     assert findings(forged(folder, people, policy=policy))["dictionary"] is State.FAILS

@@ -13,7 +13,7 @@ import pytest
 from celosia.errors import CelosiaError, NotARelease, ReleaseDamaged
 from celosia.model.verdict import State
 from celosia.pipeline import make_release, new_identity, sign_release, verify_release
-from celosia.pipeline._release_folder import manifest_text, read_release
+from celosia.pipeline._release_folder import added_text, manifest_text, read_release
 from pipeline.made_projects import NOW, PHRASE, described, people_of, walked
 
 T_CLOSE = """
@@ -184,6 +184,21 @@ def words_in_a_signature(release: Path) -> None:
     edited(release / "signatures" / "head-1.json", lambda d: d.update(extra="nobody signed this"))
 
 
+def words_under_a_repeated_key(release: Path) -> None:
+    path = release / "signatures" / "head-1.json"
+    path.write_text(path.read_text("utf-8").replace("{", '{\n  "note": "nobody signed this",', 1), "utf-8")
+
+
+def lines_after_a_signature(release: Path) -> None:
+    path = release / "signatures" / "head-1.json"
+    path.write_bytes(path.read_bytes() + b"\n\n")
+
+
+def other_line_ends_in_a_signature(release: Path) -> None:
+    path = release / "signatures" / "head-1.json"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+
 def link_instead(release: Path) -> None:
     body = (release / "dictionary.csv").read_bytes()
     (release / "dictionary.csv").unlink()
@@ -204,7 +219,8 @@ TAMPERINGS = (
     one_byte, one_row_less, softer_rule, dropped_rule, softer_policy, another_approver, later_approval, approval_gone,
     journal_head, hidden_line, signature_bit, signature_role, signature_gone, signatures_gone, signature_nonsense,
     added_file, added_among_signatures, added_folder, folder_among_the_documents, folder_among_signatures,
-    folder_named_as_the_entry, pipe_instead, words_in_a_signature, link_instead, removed_file, changed_dictionary,
+    folder_named_as_the_entry, pipe_instead, words_in_a_signature, words_under_a_repeated_key, lines_after_a_signature,
+    other_line_ends_in_a_signature, link_instead, removed_file, changed_dictionary,
 )  # fmt: skip
 
 
@@ -261,7 +277,7 @@ def resigned(release: Path, people) -> None:
         document["digest"] = held.manifest.digest
         unsigned = {key: value for key, value in document.items() if key != "signature"}
         document["signature"] = people[document["role"]].sign(unsigned)
-        path.write_text(json.dumps(document), "utf-8")
+        path.write_text(added_text(document), "utf-8")
 
 
 def test_only_people_whose_card_one_holds_are_trusted_when_cards_are_given(release, people, tmp_path):

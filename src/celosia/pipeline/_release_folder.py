@@ -169,10 +169,11 @@ def _signature_files(folder: Path) -> list[Path]:
 
 def _signature(path: Path) -> Approval | None:
     try:
-        document: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+        text = path.read_bytes().decode("utf-8")  # line ends as they are
+        document: Mapping[str, Any] = json.loads(text)
         if document["format"] != APPROVAL_FORMAT:
             return None
         made = approval_from(document)
-        return made if made.as_dict() == document else None  # what it adds, nobody signed
+        return made if added_text(made.as_dict()) == text else None  # what it adds, nobody signed
     except (OSError, *_ODD):
         return None

@@ -100,12 +100,15 @@ def _publication(entry: Publication, held: Held) -> Finding:
 
 
 def _other_formats(held: Held) -> Finding:
-    """Every other data file holds the very table of data.csv: the same columns and combinations, as often."""
-    wrong = []
+    """Every other data file holds the very table of data.csv: the same columns and combinations, as often.
+
+    One that is not as it was signed is wrong already, and not opened: a damaged one may end whoever reads it.
+    """
+    wrong = [name for name in held.changed if _OTHER_DATA.fullmatch(name)]
     try:
         with published_file(held.folder / "data.csv") as published:
             expected = published.table.tuples(published.table.names)
-        for name in sorted(n for n in held.manifest.files if _OTHER_DATA.fullmatch(n)):
+        for name in sorted(n for n in held.manifest.files if _OTHER_DATA.fullmatch(n) and n not in wrong):
             with opened(held.folder / name, described=False) as found:
                 same = set(found.table.names) == set(expected.names)
                 wrong += [] if same and _same_table(found.table.tuples(expected.names), expected) else [name]
