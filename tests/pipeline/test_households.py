@@ -211,6 +211,30 @@ def test_a_value_that_differs_inside_households_is_masked_in_its_class_only(tmp_
     assert {row["Q"] for row in found if row["V"] == "*"} == {"b"}
 
 
+@pytest.mark.requirement("X17")
+def test_one_household_that_disagrees_does_not_open_the_others(tmp_path):
+    rows = [[f"h{i}", quasi, "xy"[i % 2]] for i in range(40) for quasi in "mf"]
+    rows += [["odd", "m", "x"], ["odd", "f", "y"]]
+    rows += [["b", "f", "v"], ["b", "z", "v"], ["c", "m", "v"], ["c", "z", "v"]]  # in class z everybody holds v
+    source = written(tmp_path / "s.csv", "HOGAR,Q,V", rows)
+    folder = project(source, tmp_path / "p", {"HOGAR": P, "Q": Q, "V": S}, NO_LEVELS + MASKING)
+    _, found = released(folder, k=2)
+    assert {row["V"] for row in found if row["Q"] == "z"} == {"*"}
+    assert_unreadable(found, "HOGAR", ["Q"], ["V"])
+    assert "v" not in {row["V"] for row in found}
+
+
+def test_the_size_asked_with_a_share_still_holds_after_households_went_whole(tmp_path):
+    rows = [["1", "q", "x"], ["2", "q", "y"], ["1", "r", "x"], ["3", "s", "x"], ["4", "s", "y"]]
+    source = written(tmp_path / "s.csv", "HOGAR,Q,V", rows)
+    asked = (
+        '[policy]\nmask_sensitive = true\ncriteria = [{ criterion = "alpha_k", variable = "V", alpha = 0.5, k = 2 }]\n'
+    )
+    folder = project(source, tmp_path / "p", {"HOGAR": P, "Q": Q, "V": S}, asked + NO_LEVELS)
+    _, found = released(folder)
+    assert Counter(row["Q"] for row in found) == {"*": 3, "s": 2}
+
+
 @pytest.mark.requirement("X7")
 def test_a_column_that_follows_is_hidden_in_the_whole_household_and_class(tmp_path):
     """Comuna is published as `*`; by chance class `a` is of one region, and siblings in `b` are not."""

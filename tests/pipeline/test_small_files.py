@@ -132,6 +132,13 @@ def test_nobody_need_be_suppressed_whose_sensitive_value_may_be_masked(tmp_path:
     assert published(folder) == [("q", "*"), ("q", "*"), ("r", "*"), ("r", "*")]
 
 
+def test_the_size_asked_with_a_share_is_kept_where_its_value_is_masked(tmp_path: Path) -> None:
+    asked = '{ criterion = "alpha_k", variable = "S", alpha = 0.5, k = 2 }'
+    policy = 'limit = 0\nmask_sensitive = true\n[hierarchies.Q]\nbuilder = "mask"\nsteps = [1, 2]\n'
+    folder = project(tmp_path, "a1,X a2,X b1,X b2,X", {"Q": QUASI, "S": SENSITIVE}, asked, policy=policy)
+    assert published(folder) == [("a*", "*"), ("a*", "*"), ("b*", "*"), ("b*", "*")]
+
+
 def test_sizes_that_do_not_hold_within_the_limit_are_still_refused(tmp_path: Path) -> None:
     policy = 'limit = 0\nmask_sensitive = true\n[hierarchies.Q]\nbuilder = "identity"\n'
     folder = project(tmp_path, "q,X q,X r,X", {"Q": QUASI, "S": SENSITIVE}, K2, l_of("S"), policy=policy)

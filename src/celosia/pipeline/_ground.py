@@ -13,9 +13,9 @@ from celosia.data.table import Table
 from celosia.hierarchy import CompiledHierarchy
 from celosia.model import dictionary
 from celosia.model.plan import Policy
-from celosia.model.values import MISSING, is_masked
 from celosia.model.variables import Variable
 from celosia.pipeline._coarse import Coarse, StandIns, coarsened
+from celosia.pipeline._dependencies import linked
 from celosia.pipeline._hierarchies import compiled_hierarchies, sensitive_hierarchies
 from celosia.pipeline._households import Linked, split_by_links
 from celosia.pipeline._parts_allowed import advice_on
@@ -27,9 +27,6 @@ from celosia.tuples import Tuples, project, tuples_with
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
-_NEARLY = 0.95  # share of rows told right that makes a dependency
-_FAR = 0.9  # of the way from a blind guess to certainty
-_REPEATED = 0.1  # share of rows whose value repeats, below which nothing can be said
 _KEY_SHARE = 0.9  # a column with nearly as many values as rows determines everything, trivially
 
 
@@ -217,41 +214,12 @@ def masked_along(table: Table, pairs: Sequence[tuple[str, str]]) -> Table:
     return table
 
 
-def linked(pair: Tuples) -> bool:
-    """Whether one of two columns gives the other away: nearly always, and far more often than a guess would.
-
-    Real files are never clean, so a few rows that disagree do not undo a dependency; and a dependency that holds
-    only because almost everybody shares one value is none.
-    """
-    visible = np.ones(len(pair.rows), bool)
-    for column, vocabulary in enumerate(pair.vocabularies):
-        hidden = np.array([value == MISSING or is_masked(value) for value in vocabulary], bool)
-        visible &= ~hidden[pair.codes[:, column]]
-    codes, rows = pair.codes[visible], pair.rows[visible]
-    return _gives_away(codes[:, 0], codes[:, 1], rows) or _gives_away(codes[:, 1], codes[:, 0], rows)
-
-
-def _gives_away(one: Codes, other: Codes, rows: Counts) -> bool:
-    """Whether knowing `one` tells `other`; values of `one` that occur once say nothing either way."""
-    behind = np.bincount(one, weights=rows)
-    repeated = behind[one] > 1
-    total = float(rows[repeated].sum())
-    if total < _REPEATED * float(rows.sum()) or total == 0:
-        return False
-    likeliest = np.zeros(len(behind))
-    np.maximum.at(likeliest, one[repeated], rows[repeated])
-    told = float(likeliest.sum()) / total
-    guessed = float(np.bincount(other, weights=rows).max()) / float(rows.sum())  # by whoever knows nothing of a row
-    return guessed < 1 and told >= _NEARLY and told - guessed >= _FAR * (1 - guessed)
-
-
 __all__ = [
     "Ground",
     "Origin",
     "find_followers",
     "gathered",
     "ground_of",
-    "linked",
     "masked_along",
     "project",
     "told_by_row",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.data.table import Table
 from celosia.model.values import MISSING, is_masked
+from celosia.pipeline._dependencies import gives_away
 from celosia.risk.criteria import Classes, Criterion
 from celosia.solver import ClassCounter
 from celosia.tuples import Tuples, pack_keys, tuples_with
@@ -65,10 +66,15 @@ def _constant(
 
 
 def one_value_each(pair: Tuples) -> bool:
-    """Whether every group of the first column shows at most one value of the second."""
+    """Whether every group of the first column shows at most one value of the second, or nearly every one.
+
+    One household that disagrees does not make what the others share unreadable.
+    """
     group = groups_of(pair, pair.names[0])
     shown = ~hidden_values(pair, 1) & (group != NOBODY)
-    return len(np.unique(group[shown])) == int(shown.sum())
+    if len(np.unique(group[shown])) == int(shown.sum()):
+        return True
+    return gives_away(group[shown], pair.codes[shown, 1], pair.rows[shown])
 
 
 def groups_of(tuples: Tuples, link: str) -> Groups:

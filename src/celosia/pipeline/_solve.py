@@ -144,7 +144,7 @@ def full_domain(
     found = look_for(problem)
     if isinstance(found, NoSolution) and ground.policy.mask_sensitive:
         # Whoever may lose a sensitive value need not be suppressed: levels that hold in size will do (M15).
-        by_size = look_for(replace(problem, criteria=_sizes(problem)))
+        by_size = look_for(replace(problem, criteria=_sizes(problem.criteria)))
         found = found if isinstance(by_size, NoSolution) else by_size
     if isinstance(found, NoSolution):
         return found
@@ -177,7 +177,7 @@ def _whole_households(
     """Households suppressed whole, and the figures that change; more rows than allowed is a refusal."""
     policy, rows = ground.policy, ground.quasi.rows
     assert ground.linked is not None
-    criteria = [c for c in ground.criteria if not (policy.mask_sensitive and c.variable)]
+    criteria = _sizes(ground.criteria) if policy.mask_sensitive else ground.criteria
     label, _ = class_labels(published.codes, [len(vocabulary) for vocabulary in published.vocabularies])
     links = [groups_of(ground.quasi, link) for link in policy.links]
     blank = _blank(published) & ~published.suppressed  # nothing shown anyway: hides as much as a suppressed row
@@ -248,7 +248,7 @@ def _failing(
     whole = look(problem, levels)
     if not ground.policy.mask_sensitive:
         return whole.suppressed, {}
-    suppressed = look(replace(problem, criteria=_sizes(problem)), levels).suppressed
+    suppressed = look(replace(problem, criteria=_sizes(problem.criteria)), levels).suppressed
     masks: dict[str, Mask] = {}
     for criterion in problem.criteria:
         if criterion.variable:
@@ -261,9 +261,9 @@ def _failing(
     return suppressed, {name: mask & ~suppressed for name, mask in masks.items()}
 
 
-def _sizes(problem: SearchProblem) -> tuple[Criterion, ...]:
-    """The criteria that ask for sizes alone."""
-    return tuple(criterion for criterion in problem.criteria if not criterion.variable)
+def _sizes(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """What the criteria ask of sizes: masking a sensitive value mends everything else."""
+    return tuple(size for criterion in criteria if (size := criterion.size_alone) is not None)
 
 
 def _recipe(ground: Ground, report: Progress) -> Solution:

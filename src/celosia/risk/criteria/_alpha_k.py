@@ -15,7 +15,7 @@ import numpy as np
 
 from celosia.risk.criteria._classes import Classes, Counts, Domain, Mask
 from celosia.risk.criteria._criterion import Criterion, Merging, Need
-from celosia.risk.criteria._k import UNIT
+from celosia.risk.criteria._k import UNIT, KAnonymity
 from celosia.risk.criteria._parameters import Name, Parameter, Ratio, Whole
 
 
@@ -31,6 +31,11 @@ class AlphaK(Criterion):
     }
     need = Need.COUNTS
     __slots__ = ()
+
+    @property
+    def size_alone(self) -> Criterion:
+        """Masking a value does not make a class larger."""
+        return KAnonymity(k=self.k, unit=self.unit)
 
     @property
     def smallest_class(self) -> int:

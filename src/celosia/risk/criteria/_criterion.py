@@ -88,6 +88,11 @@ class Criterion:
         return str(self._given.get("variable", ""))
 
     @property
+    def size_alone(self) -> Criterion | None:
+        """What it asks of sizes, whatever the sensitive values are; None where it asks nothing of them."""
+        return None if self.variable else self
+
+    @property
     def by_person(self) -> bool:
         """Whether it looks at persons where they are known."""
         return self._given.get("unit") == "persons"
