@@ -4,6 +4,7 @@ try as an outsider, judge, begin long work and wait for it."""
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,14 @@ def journal(project: Path) -> list[dict[str, object]]:
 def done(project: Path, *what: str) -> list[tuple[object, object]]:
     """What was done of these, and by whom, in order; all of it where nothing is named."""
     return [(one["what"], one["who"]) for one in journal(project) if not what or one["what"] in what]
+
+
+def noted(project: Path, what: str, who: str) -> None:
+    """Wait until the journal has a line that a page leaves to be written behind it."""
+    until = time.monotonic() + PATIENCE / 1000
+    while (what, who) not in done(project):
+        assert time.monotonic() < until, f"no line of {who}: {what}"
+        time.sleep(0.05)
 
 
 # --- keys and signatures ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipeline.made_projects import NOW, PHRASE, ROLES, described
 from tests.web.browser import NARROW, open_page
-from tests.web.deeds import done, go, join, make_own_key, settled, sign, signed
+from tests.web.deeds import done, go, join, make_own_key, noted, settled, sign, signed
 from tests.web.office import Office, employ, entered, office_at
 
 from celosia.model import dictionary
@@ -143,7 +143,7 @@ def test_a_wrong_passphrase_signs_nothing_stays_nowhere_and_is_noted(chromium: B
         assert str(office.root) not in page.content()
         assert heard.complaints == []
     assert valid_approvals(project, "candidate") == ()
-    assert ("refused", "Carla Díaz") in done(project)
+    noted(project, "refused", "Carla Díaz")
     assert "frase equivocada" not in (project / "journal.jsonl").read_text("utf-8")
 
 

@@ -8,20 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.web.browser import NARROW, open_page, tab
+from tests.web import made
+from tests.web.browser import HELD, NARROW, at_once, open_page, tab
 
 from celosia.model import dictionary
 from celosia.model.variables import Role, Scale
 from celosia.pipeline import init, open_project, read_toml
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
     from tests.web.server import Served
 
 pytestmark = [pytest.mark.web, pytest.mark.slow]
 
 BELONGS, AGE, HOSTILE = "PERTENENCIA", "EDAD_AÑOS", "<script>alert(1)</script>"
-PLANTED = "Zutanita"
+PLANTED, SAVE = "Zutanita", "Guardar la jerarquía"
 
 
 @pytest.fixture
@@ -168,3 +169,109 @@ def test_what_is_on_the_page_is_exported_in_arx_layout(chromium: Browser, served
         text = Path(sent.value.path()).read_text("utf-8")
         assert text == "No SNSS;{No SNSS, SNSS};*\nSNSS;{No SNSS, SNSS};*\n"
         assert heard.complaints == []
+
+
+# --- in the same moment -------------------------------------------------------------------------------
+
+
+# The word that it was saved comes first; then the page asks what stands in the project now.
+WIDER_ONCE_SAVED = """() => {
+  if (!document.querySelector(".q-notification")) return false;
+  const label = [...document.querySelectorAll("label")].find((one) => one.textContent.trim() === "Ancho");
+  document.getElementById(label.htmlFor).value = "25";
+  document.getElementById(label.htmlFor).dispatchEvent(new Event("change", {bubbles: true}));
+  return true;
+}"""
+
+
+def written(project: Path, variable: str) -> dict[str, Any]:
+    return dict(read_toml(project / "celosia.toml")["hierarchies"][variable])
+
+
+def test_a_kind_chosen_and_saved_in_one_breath_is_what_is_saved(page: Page, served: Served, project: Path) -> None:
+    opened(page, served, project, AGE)
+    at_once(page, ("Clase de jerarquía", "intervals"), SAVE)
+    page.get_by_text(f"Guardada la jerarquía de «{AGE}»").wait_for()
+    assert written(project, AGE)["width"] == 10
+
+
+def test_what_is_changed_while_a_hierarchy_is_saved_stays_on_the_page(
+    page: Page, served: Served, project: Path
+) -> None:
+    opened(page, served, project, AGE)
+    begin(page, "intervals", "Cuántos se unen por nivel")
+    at_once(page, SAVE)
+    page.wait_for_function(WIDER_ONCE_SAVED)
+    page.get_by_label("Nivel máximo").select_option("1")
+    page.get_by_text("0 a 24", exact=True).first.wait_for()
+    at_once(page, SAVE, BELONGS)
+    page.get_by_role("heading", name=f"Jerarquía de {BELONGS}").wait_for()
+    assert (written(project, AGE)["width"], written(project, AGE)["maximum"]) == (25, 1)
+
+
+def test_a_slow_click_saves_though_the_levels_above_the_button_change(
+    page: Page, served: Served, project: Path
+) -> None:
+    opened(page, served, project, AGE)
+    begin(page, "intervals", "Cuántos se unen por nivel")
+    page.get_by_label("Ancho", exact=True).fill("1")
+    page.get_by_role("button", name=SAVE).click(delay=HELD)
+    page.get_by_text(f"Guardada la jerarquía de «{AGE}»").wait_for()
+    assert written(project, AGE)["width"] == 1
+
+
+def test_a_double_click_moves_a_category_and_not_back(page: Page, served: Served, project: Path) -> None:
+    opened(page, served, project, BELONGS)
+    begin(page, "order", "{No SNSS, SNSS}")
+    page.get_by_role("button", name="Ordenar a mano").click()
+    page.get_by_role("button", name="Bajar «No SNSS»").wait_for()
+    at_once(page, "Bajar «No SNSS»", "Bajar «No SNSS»")
+    assert saved(page, project, BELONGS)["order"] == ["SNSS", "No SNSS"]
+
+
+def test_marking_right_after_looking_for_something_marks_what_was_looked_for(
+    page: Page, served: Served, project: Path
+) -> None:
+    opened(page, served, project, "COMUNA")
+    begin(page, "tree", "Nivel que se edita")
+    page.get_by_label("Buscar valor o grupo").fill("053")
+    page.get_by_role("button", name="Marcar los mostrados").click(delay=HELD)
+    page.locator("[aria-label='Marcar «05302»']:checked").wait_for()
+    typed = page.get_by_label("Buscar valor o grupo")
+    typed.fill("")
+    typed.blur()
+    page.get_by_label("Marcar «13101»").wait_for()
+    assert page.locator(".c-editor td input:checked").count() == 2
+
+
+def test_a_file_belongs_to_the_variable_it_was_chosen_for(
+    page: Page, served: Served, project: Path, tmp_path: Path
+) -> None:
+    brought = tmp_path / "regiones.csv"
+    held: list[Route] = []
+    brought.write_text("05302;V;*\n05301;V;*\n13101;RM;*\n", "utf-8")
+    opened(page, served, project, "COMUNA")
+    page.get_by_label("Clase de jerarquía").select_option("file")
+    page.route("**/upload", lambda route: held.append(route))  # on its way until it is let go
+    with page.expect_request("**/upload"):
+        page.get_by_label("Archivo CSV de la jerarquía").set_input_files(brought)
+    page.get_by_role("button", name=AGE, exact=True).click()
+    page.get_by_role("heading", name=f"Jerarquía de {AGE}").wait_for()
+    held[0].continue_()
+    page.get_by_text("árbol en edición").wait_for()
+    assert page.get_by_label("Clase de jerarquía").input_value() == "default"
+    page.get_by_role("button", name="COMUNA", exact=True).click()
+    page.get_by_role("heading", name="Jerarquía de COMUNA").wait_for()
+    assert page.get_by_label("Clase de jerarquía").input_value() == "tree"
+
+
+def test_what_is_saved_while_the_levels_are_counted_is_no_conflict_later(page: Page, served: Served) -> None:
+    folder = made.minsal(served.root, "jerarquias-contadas", rows=60_000, walked=False)
+    open_page(page, served, f"/p/{folder.name}/hierarchies?variable=SEXO")
+    at_once(page, ("Nivel máximo", "0"), SAVE)  # the levels of all variables are being counted
+    page.get_by_text("Guardada la jerarquía de «SEXO»").wait_for()
+    page.locator(".c-vars li", has_text="COMUNA").get_by_text("niveles").first.wait_for()
+    at_once(page, ("Nivel máximo", "1"), SAVE, "COMUNA")
+    page.get_by_role("heading", name="Jerarquía de COMUNA").wait_for()
+    assert page.locator(".q-notification.bg-negative").all_inner_texts() == []
+    assert written(folder, "SEXO")["maximum"] == 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.web.browser import open_page
 from tests.web.conftest import PLANTED
+from tests.web.deeds import settled
 
 from celosia.pipeline import kept_report, open_project
 
@@ -74,6 +75,7 @@ def test_a_file_becomes_a_project_and_no_name_is_ever_seen(
     page.get_by_role("button", name="Crear el proyecto").click()
     page.wait_for_url("**/p/mis-personas/data", timeout=120_000)
     page.get_by_text("Filas 1 a 20 de 45").wait_for()
+    settled(page)
     page.get_by_role("button", name="Últimas").click()
     page.get_by_text("Filas 41 a 45 de 45").wait_for()
     assert PLANTED not in page.content()
@@ -90,6 +92,8 @@ def test_the_profile_is_kept_for_the_next_who_looks(page: Page, served: Served, 
     to_the_end(page)
     page.get_by_role("button", name="Crear el proyecto").click()
     page.wait_for_url("**/p/perfil/data", timeout=120_000)
+    page.get_by_role("button", name="Calcular el perfil").wait_for()
+    settled(page)
     page.get_by_role("button", name="Calcular el perfil").click()
     page.get_by_role("button", name="Calcular de nuevo").wait_for(timeout=120_000)
     kept = kept_report(served.root / "perfil", "profile")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipeline.small_project import NOW, PLANTED, PUBLISHED, make_project, write_source
 from tests.web.browser import NARROW, open_page, tab
+from tests.web.deeds import settled
 
 from celosia.model import dictionary
 from celosia.model.variables import Role, Scale, Treatment
@@ -58,6 +59,7 @@ def test_evaluating_keeps_a_report_and_shows_each_variable(chromium: Browser, se
         open_page(page, served, f"/p/{project.name}/result")
         page.get_by_role("button", name="Evaluar", exact=True).click()
         page.get_by_role("button", name="Evaluar otra vez").wait_for(timeout=120_000)
+        settled(page)
         assert kept_report(project, "evaluation") is not None
         page.get_by_label("Variable", exact=True).select_option(label="DIAG")
         page.get_by_role("img", name="Distribución de «DIAG»").wait_for()

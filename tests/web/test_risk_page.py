@@ -12,6 +12,7 @@ import pytest
 from tests.pipeline.small_project import NOW, PLANTED, make_project
 from tests.risk.test_scenarios import NAMES, guide_rows
 from tests.web.browser import NARROW, open_page, tab
+from tests.web.deeds import settled
 
 from celosia.model import dictionary
 from celosia.model.variables import Role
@@ -46,14 +47,17 @@ def test_a_scenario_built_on_the_page_gives_the_guides_line_and_its_report(chrom
             page.get_by_label(name, exact=True).check()
         page.get_by_role("button", name="Agregar el escenario").click()
         page.get_by_role("button", name=f"Quitar el escenario {', '.join(NAMES)}").wait_for()
+        settled(page)
         assert risk_state(guide)["scenarios"][0]["variables"] == list(NAMES)
         page.get_by_role("button", name="Calcular los escenarios").click()
         report = page.get_by_role("region", name=re.compile("^Informe de riesgos"))
         report.wait_for(timeout=SENTENCE)
+        settled(page)
         assert "7 de 84 = 8,33 %" in report.inner_text()
         page.get_by_role("button", name=re.compile("^Tabla de frecuencias")).click()
         shown = page.get_by_role("region", name=re.compile("^Frecuencia e indicador"))
         shown.wait_for(timeout=SENTENCE)
+        settled(page)
         cells = [line.split("\t") for line in shown.locator("tbody").inner_text().splitlines()]
         risky = [cell[0].strip() for cell in cells if cell[-1].strip() == "en riesgo"]
         assert risky == ["8", "10", "11"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.stats.small_stats import HEAD, NOW, PERSONS, category, people, project, table
 from tests.web.browser import NARROW, open_page, tab
+from tests.web.deeds import noted, settled
 from tests.web.office import Office, employ, entered, office_at
 
 from celosia.stats import find_intervals, run_stats
@@ -50,9 +51,10 @@ def test_tables_are_run_from_the_page_and_the_list_of_projects_leads_there(
         open_page(page, served, "/")
         page.get_by_role("link", name="tablas", exact=True).click()
         page.get_by_text("sin ejecutar").wait_for()
-        page.wait_for_function("window.socket && window.socket.connected")
+        settled(page)
         page.get_by_role("button", name="Ejecutar ahora").click()
         page.get_by_text("Todas las reglas se cumplen").wait_for()
+        settled(page)
         page.get_by_role("button", name="Atacar").click()
         page.get_by_text("No se aprende nada").wait_for()
         page.get_by_role("link", name="Ejecuciones").click()
@@ -82,7 +84,7 @@ def test_a_hidden_cell_tells_its_reason_on_hover_and_by_keyboard_and_its_interva
         assert button.get_attribute("aria-describedby") == tip.get_attribute("id")
         page.get_by_role("button", name="Calcular los intervalos").click()
         page.get_by_role("columnheader", name="Posible").wait_for()
-        page.wait_for_function("window.socket && window.socket.connected")
+        settled(page)
         page.get_by_label("Mostrar solo las filas ocultas").check()
         page.get_by_text("publicada", exact=True).first.wait_for(state="detached")
         assert page.locator("main img").count() == 0
@@ -181,7 +183,7 @@ def test_an_outsider_is_refused_every_page_and_the_journal_says_so(chromium: Bro
             assert answer is not None
             assert answer.status == 403
             assert page.locator("table").count() == 0
-        page.wait_for_timeout(500)
+    noted(office.root / "censo", "refused", "Otra")
     lines = [json.loads(line) for line in (office.root / "censo" / "journal.jsonl").read_text("utf-8").splitlines()]
     assert {(line["who"], line["facts"]["what"]) for line in lines if line["what"] == "refused"} == {("Otra", "stats")}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.web.browser import NARROW, open_page, tab
+from tests.web.deeds import settled
 
 from celosia.pipeline import tour_view, write_request
 from pipeline.small_project import make_project
@@ -44,7 +45,10 @@ def test_a_tour_follows_what_its_reader_does(page: Page, chromium: Browser, serv
     panel.get_by_role("link", name="Ir a Datos").click()
     page.wait_for_url(re.compile("/data$"))
     panel.get_by_text("Este paso se hace en esta página.").wait_for()
+    settled(page)
     page.get_by_role("button", name="Calcular el perfil").click()
+    page.get_by_role("button", name="Calcular de nuevo").wait_for()  # the page is loaded anew, and the panel with it
+    settled(page)
     panel.get_by_text("Paso 3 de 12").wait_for()
     view = tour_view(folder)
     assert view is not None
@@ -55,7 +59,8 @@ def test_a_tour_follows_what_its_reader_does(page: Page, chromium: Browser, serv
 
     panel.locator("summary").first.click()  # put away: it stays away on the other pages
     panel.get_by_text("Qué hacer.").wait_for(state="hidden")
-    page.wait_for_timeout(500)
+    page.get_by_role("button", name="Últimas").click()
+    page.get_by_role("button", name="Siguientes").and_(page.locator(":disabled")).wait_for()  # both were heard, in turn
     open_page(page, served, f"/p/{folder.name}/risk")
     assert not panel.get_by_text("Qué hacer.").is_visible()
     panel.locator("summary").first.click()

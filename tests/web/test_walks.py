@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from tests.web.browser import Heard, open_page
-from tests.web.deeds import PATIENCE, go_to, worked
+from tests.web.deeds import PATIENCE, go_to, settled, worked
 from tests.web.made import SEED
 from tests.web.server import Served
 
@@ -190,8 +190,10 @@ def test_a_request_of_atenea_is_walked_to_its_risk_report(
     panorama.locator("button", has_text="Calcular").click()
     page.locator(".c-work .c-note.c-good", has_text="Panorama").wait_for(timeout=PATIENCE)
     page.get_by_text("Personas según el tamaño de su grupo").first.wait_for()
+    settled(page)
     page.get_by_role("button", name="Calcular los escenarios").click()
     page.get_by_role("region", name=re.compile("scenario|escenario", re.IGNORECASE)).first.wait_for(timeout=PATIENCE)
+    settled(page)
     with page.expect_download(timeout=PATIENCE) as waited:
         page.get_by_role("button", name="Descargar en Word").click()
     assert Path(waited.value.path()).read_bytes()[:2] == b"PK"

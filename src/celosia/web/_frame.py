@@ -26,7 +26,7 @@ from celosia.web._jobs import Job
 from celosia.web._office import Office
 from celosia.web._sessions import AGAIN, Session, forget_file
 from celosia.web._tour import tour_panel
-from celosia.web._widgets import button, link, note, tag, word
+from celosia.web._widgets import button, link, note, said, tag, word
 from celosia.web._workers import Call, Failed, place_of
 
 STEPS = ("overview", "data", "dictionary", "request", "hierarchies", "risk", "search", "result", "intruder", "dossier",
@@ -73,6 +73,7 @@ class Desk:
     page: str = ""
     part: str = ""  # which page of a STATS folder; empty on the pages of a project
     item: str = ""  # what the page is about, where there are several: a table
+    typed: bool = False  # since work was last begun here
     _done: list[Callable[[Job], Awaitable[None] | None]] = field(default_factory=list)
     _own: set[int] = field(default_factory=set)  # work begun at this desk
 
@@ -138,6 +139,7 @@ class Desk:
             self._permit(verb)
             place = project or self.folder
             self._own.add(self.office.jobs.start(place, self._call(verb, args, kwargs)).number)
+            self.typed = False
         except CelosiaError as error:
             tell(str(error), "bad")
 
@@ -148,6 +150,14 @@ class Desk:
             self.office.jobs.cancel(job.project, job.number)
         except CelosiaError as error:
             tell(str(error), "bad")
+
+    def began(self, job: Job) -> bool:
+        """Whether a piece of work was begun at this desk."""
+        return job.number in self._own
+
+    def note_typing(self, _: object) -> None:
+        """Something was typed: the page is not loaded anew under it."""
+        self.typed = True
 
     def when_done(self, callback: Callable[[Job], Awaitable[None] | None]) -> None:
         """Call this when work on this project ends while the page is open; without any, the page is loaded anew."""
@@ -271,7 +281,8 @@ async def _framed(desk: Desk, title: str, build: Builder) -> None:
     _free_main()
     tag("a", word("web.skip"), "c-skip", href="#main")
     _header(desk)
-    with tag("main", classes="c-main", id="main", tabindex="-1"):
+    with tag("main", classes="c-main", id="main", tabindex="-1") as main:
+        main.on("input", desk.note_typing, js_handler="() => emit()")
         tag("h1", title)
         if not rights.may_see(desk.session.roles, desk.page):
             context.client.status_code = 403
@@ -401,30 +412,39 @@ def _steps(desk: Desk) -> None:
 
 def watched(desk: Desk, box: ui.element) -> None:
     """Show what runs on this project, wherever it was started; when it ends, the page shows what came of it."""
-    seen: dict[str, Any] = {"told": None}
+    seen: dict[str, Any] = {"told": None, "moves": None}
 
-    def show() -> Job | None:
-        """Show the work as it is now; gives it if it ended since the last look."""
+    def show() -> None:
+        """Show the work as it is now."""
         job = desk.office.jobs.last(desk.folder)
-        now = None if job is None else (job.number, job.state, job.stage, round(job.share, 2))
+        now = None if job is None else (job.number, job.state if job.ended else "under way")
         if now == seen["told"]:
-            return None
+            if job is not None and not job.ended:
+                _moved(job, *seen["moves"])
+            return
         before, seen["told"] = seen["told"], now
         box.clear()
         if job is None or (before is None and job.seen):
-            return None
+            return
         with box:
-            _job(desk, job, late=before is not None)
+            seen["moves"] = _job(desk, job, late=before is not None)
         job.seen = job.state == "done" and before is None  # told once on a page that was opened after it
-        watched_it = job.number in desk._own or (before is not None and before[0] == job.number)
-        return job if job.ended and watched_it else None
+
+    def news() -> Job | None:
+        """Work that ended since the last look, and was begun or seen here."""
+        job, before = desk.office.jobs.last(desk.folder), seen["told"] or (0, "")
+        ended = job is not None and job.ended and before != (job.number, job.state)
+        return job if job is not None and ended and (desk.began(job) or before[0] == job.number) else None
 
     async def look() -> None:
         if not desk.office.sessions.lasts(desk.session):
             return
-        ended = show()
-        if ended is not None:
-            await _ended(desk, ended)
+        ended = news()
+        try:
+            if ended is not None:
+                await _ended(desk, ended)
+        finally:
+            show()  # last: where the page says that work ended, it shows what came of it
 
     show()
     ui.timer(_TICK, look)
@@ -433,7 +453,7 @@ def watched(desk: Desk, box: ui.element) -> None:
 async def _ended(desk: Desk, job: Job) -> None:
     if job.state != "done":
         return
-    if not desk._done and job.number in desk._own:  # somebody else's work does not wipe what is typed here
+    if not desk._done and _is_shown(desk, job):
         ui.navigate.reload()
     for callback in desk._done:
         waited = callback(job)
@@ -441,24 +461,36 @@ async def _ended(desk: Desk, job: Job) -> None:
             await waited
 
 
-def _job(desk: Desk, job: Job, late: bool) -> None:
-    """One piece of work; `late` is one that goes on or ends while the page is open."""
+def _is_shown(desk: Desk, job: Job) -> bool:
+    """Whether the page shows by itself what came of work: nothing is loaded anew over what somebody is typing."""
+    return desk.began(job) and (bool(desk._done) or not desk.typed)
+
+
+def _moved(job: Job, stage: ui.element, progress: ui.element) -> None:
+    """How far work is, without making its button anew: somebody may be pressing it."""
+    words = word(f"web.stage.{job.stage}") if messages.has(f"web.stage.{job.stage}") else ""
+    said(stage, " " + (words or word(f"web.job.{job.state}")))
+    progress.props.set_optional("value", round(job.share, 2) or None)
+
+
+def _job(desk: Desk, job: Job, late: bool) -> tuple[ui.element, ui.element] | None:
+    """One piece of work; `late` is one that goes on or ends while the page is open. Gives what moves while it runs."""
     verb = word(f"web.work.{job.call.verb}") if messages.has(f"web.work.{job.call.verb}") else job.call.verb
     if job.ended:
         kind = {"done": "good", "cancelled": "warning", "failed": "bad"}[job.state]
-        said = desk.office.by_own_name(job.sentence) or word(
+        sentence = desk.office.by_own_name(job.sentence) or word(
             f"web.job.{job.state}", seconds=messages.decimal(job.seconds, 1)
         )
-        with note(said, kind, verb):
-            if late and job.state == "done" and job.number not in desk._own:
+        with note(sentence, kind, verb):
+            if late and job.state == "done" and not _is_shown(desk, job):
                 button(word("web.refresh"), ui.navigate.reload, "quiet")
             button(word("web.close"), lambda: desk.office.jobs.forget(desk.folder), "quiet")
-        return
+        return None
     with tag("div", classes="c-note c-info"):
         with tag("div"):
             tag("strong", verb)
-            stage = word(f"web.stage.{job.stage}") if messages.has(f"web.stage.{job.stage}") else ""
-            tag("span", " " + (stage or word(f"web.job.{job.state}")))
-            tag("progress", max=1, value=job.share or None, aria_label=verb)
+            moves = tag("span"), tag("progress", max=1, aria_label=verb)
+            _moved(job, *moves)
         if desk.may(job.call.verb):  # who may not begin it does not end it
             button(word("web.cancel"), lambda: desk.cancel(job), "danger")
+    return moves

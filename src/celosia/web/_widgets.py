@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nicegui import ui
+from nicegui import context, ui
 
 from celosia import messages
 
@@ -49,6 +49,48 @@ def tag(name: str, /, text: str = "", classes: str = "", **attributes: Any) -> u
     return made
 
 
+def said(element: ui.element, text: str) -> None:
+    """Put other words into an element."""
+    if element._text != text:
+        element._text = text
+        element.update()
+
+
+def lasting(answer: Awaitable[None] | None) -> Awaitable[None] | None:
+    """What a handler waits for, in a place that stays: by then its own element may be gone, and could say nothing."""
+    if answer is None:
+        return None
+    client = context.client
+
+    async def waited() -> None:
+        with client:
+            await answer
+
+    return waited()
+
+
+def single(deed: Callable[..., Awaitable[None] | None]) -> Callable[..., Awaitable[None] | None]:
+    """A deed that is not begun again while it is under way: the second click of two adds nothing twice."""
+    under_way = False
+
+    async def done(answer: Awaitable[None]) -> None:
+        nonlocal under_way
+        try:
+            await answer
+        finally:
+            under_way = False
+
+    def begun(*given: Any) -> Awaitable[None] | None:
+        nonlocal under_way
+        answer = None if under_way else deed(*given)
+        if answer is None:
+            return None
+        under_way = True
+        return done(answer)
+
+    return begun
+
+
 def heading(text: str, level: int = 2, **attributes: Any) -> ui.element:
     """A heading."""
     return tag(f"h{level}", text, **attributes)
@@ -72,11 +114,16 @@ def note(text: str, kind: str = "info", title: str = "") -> ui.element:
 
 
 def button(
-    text: str, on_click: Click, kind: str = "plain", label: str | None = None, disabled: bool = False
+    text: str, on_click: Click, kind: str = "plain", label: str | None = None, disabled: bool = False,
+    every: bool = False,
 ) -> ui.element:  # fmt: skip
-    """A button: plain, primary, danger, quiet or small; `label` is its spoken name, where its words are not enough."""
+    """A button: plain, primary, danger, quiet or small; `label` is its spoken name, where its words are not enough.
+
+    A click while the last one is being answered does nothing, unless `every` one counts.
+    """
     made = tag("button", text, f"c-button c-{kind}", type="button", aria_label=label, disabled=disabled or None)
-    made.on("click", lambda _: on_click())
+    clicked = on_click if every else single(on_click)
+    made.on("click", lambda _: lasting(clicked()))
     return made
 
 
@@ -134,8 +181,12 @@ def bare_choice(
     with made:
         for key, words in options.items():
             tag("option", words, value=key, selected=True if key == value else None)
-    made.on("change", lambda event: on_change(event.args), js_handler="(e) => emit(e.target.value)")
+    _on_change(made, on_change)
     return made
+
+
+def _on_change(made: ui.element, on_change: Handler, told: str = "value") -> None:
+    made.on("change", lambda event: lasting(on_change(event.args)), js_handler=f"(e) => emit(e.target.{told})")
 
 
 def text_field(
@@ -178,7 +229,7 @@ def slider(
 def _input(name: str, value: str, kind: str, on_change: Handler, **attributes: Any) -> ui.element:
     # As an attribute: a property would be set again, over what was typed, whenever any part of the page changes.
     made = tag("input", classes="c-input", id=name, type=kind, **{"^value": value}, **attributes)
-    made.on("change", lambda event: on_change(event.args), js_handler="(e) => emit(e.target.value)")
+    _on_change(made, on_change)
     return made
 
 
@@ -186,7 +237,7 @@ def text_area(text: str, value: str, on_change: Handler, hint: str = "", rows: i
     """Several lines of text."""
     with labelled(text, hint) as name:
         made = tag("textarea", value, "c-input", id=name, rows=rows)  # its text: what is typed over it stays
-        made.on("change", lambda event: on_change(event.args), js_handler="(e) => emit(e.target.value)")
+        _on_change(made, on_change)
         return made
 
 
@@ -194,7 +245,7 @@ def check(text: str, value: bool, on_change: Handler, hidden_label: bool = False
     """A check box; the handler gets True or False."""
     with tag("label", classes="c-check"):
         made = tag("input", type="checkbox", checked=True if value else None, aria_label=text if hidden_label else None)
-        made.on("change", lambda event: on_change(bool(event.args)), js_handler="(e) => emit(e.target.checked)")
+        _on_change(made, lambda given: on_change(bool(given)), "checked")
         if not hidden_label:
             tag("span", text)
     return made

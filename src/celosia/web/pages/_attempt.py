@@ -21,9 +21,11 @@ from celosia.web._widgets import (
     details,
     figures,
     labelled,
+    lasting,
     line,
     note,
     paragraph,
+    single,
     state,
     table,
     tag,
@@ -118,10 +120,11 @@ def _form(desk: Desk, found: Attempt, left: Sequence[ExposedRecord], written: Ma
             tag("button", word("web_intruder.attempt.send"), "c-button c-primary", type="submit", value="send")
             tag("small", word("web_intruder.attempt.final"))
 
-    async def submitted(event: Any) -> None:
-        await _submitted(desk, found, left, event.args if isinstance(event.args, Mapping) else {})
+    async def submitted(given: Any) -> None:
+        await _submitted(desk, found, left, given if isinstance(given, Mapping) else {})
 
-    form.on("submit", submitted, js_handler=_READ)
+    send = single(submitted)
+    form.on("submit", lambda event: lasting(send(event.args)), js_handler=_READ)
 
 
 def _record(record: ExposedRecord, one: Answer) -> None:

@@ -27,6 +27,7 @@ from celosia.web._widgets import (
     line,
     note,
     paragraph,
+    said,
     state,
     tag,
     text_field,
@@ -42,7 +43,6 @@ from celosia.web.pages._dictionary_sheet import (
     distinct_words,
     options,
     published_words,
-    said,
     short_list,
 )
 
@@ -364,7 +364,8 @@ def _saving(sheet: Sheet) -> None:
             return
         text_field(word("web_dictionary.save.why"), sheet.why, lambda text: setattr(sheet, "why", text))
         voids = "web_dictionary.save.save_void" if sheet.view.covering else "web_dictionary.save.save"
-        button(word(voids), lambda: _save(sheet), "danger" if sheet.view.covering else "primary")
+        button(word(voids), lambda: _save(sheet), "danger" if sheet.view.covering else "primary",
+               every=True)  # fmt: skip
         button(word("web_dictionary.save.discard"), lambda: _discard(sheet))
 
 

@@ -198,13 +198,6 @@ def areas_words(one: DictionaryLine) -> str:
     return word("web_dictionary.cell.areas", areas=one.mel.areas.areas, smallest=one.mel.areas.smallest or 0)
 
 
-def said(element: ui.element, text: str) -> None:
-    """Put other words into an element."""
-    if element._text != text:
-        element._text = text
-        element.update()
-
-
 def short_list(names: Sequence[str]) -> str:
     """A few names, and how many more there are."""
     shown = ", ".join(names[:_LISTED])

@@ -174,10 +174,13 @@ def _offered(desk: Desk, one: DeskDocument, reading: ui.element) -> None:
     name = word(f"protocols.document.{one.id}")
 
     async def read() -> None:
+        reading.props["data-asked"] = one.id
         reading.clear()
         with reading:
             paragraph(word("web_dossier.preparing"))
         document: Document = await desk.ask("read_document", desk.folder, one.id)
+        if reading.props["data-asked"] != one.id:
+            return  # another was asked for since, and this one took longer
         reading.clear()
         with reading:
             show_document(document)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from nicegui import context, ui
 
@@ -43,8 +44,12 @@ async def hierarchies_page(desk: Desk) -> None:
 
 
 async def measure_list(bench: Bench) -> None:
-    """Ask again for the list, this time with heights and problems."""
-    bench.listed = await bench.desk.ask("project_hierarchies", bench.desk.folder)
+    """Ask again for the list, this time with heights and problems; once more if something was saved meanwhile."""
+    found, digest = bench.listed, ""
+    while digest != bench.listed.digest:
+        digest = bench.listed.digest
+        found = await bench.desk.ask("project_hierarchies", bench.desk.folder)
+    bench.listed = found
     show_list(bench)
 
 
@@ -55,7 +60,7 @@ def build_list(bench: Bench) -> None:
         with tag("ul", classes="c-plain-list"):
             for one in bench.listed.lines:
                 with tag("li", classes=f"c-role c-role-{one.role}"):
-                    made = button(one.variable, partial(open_variable, bench, one.variable), "quiet")
+                    made = button(one.variable, partial(open_variable, bench, one.variable), "quiet", every=True)
                     bench.lines[one.variable] = (made, tag("div"))
 
 
@@ -104,10 +109,16 @@ def _levels(one: HierarchyLine) -> str:
 
 async def open_variable(bench: Bench, variable: str) -> None:
     """Show what the project holds for a variable; a tree left unsaved is taken up again."""
-    bench.variable = variable
-    draft = any(one.draft for one in bench.listed.lines if one.variable == variable)
+    async with bench.acts:
+        bench.variable = variable
+        await _open(bench)
+
+
+async def _open(bench: Bench, unless_changed: bool = False) -> None:
+    before = bench.described()
+    draft = any(one.draft for one in bench.listed.lines if one.variable == bench.variable)
     trial = await bench.tried("try_hierarchy", {"draft": True} if draft else None)
-    if trial is not None:
+    if trial is not None and (not unless_changed or bench.described() == before):
         bench.begin(trial)
         show_list(bench)
         await show_work(bench)
@@ -141,7 +152,8 @@ async def _kind(bench: Bench, focus: bool) -> None:
     if bench.kind == "default":
         _adapt(bench)
     elif bench.kind == "file":
-        upload(word("web_hierarchies.form.upload"), bench.desk.csrf, partial(take_file, bench), ".csv,.txt")
+        take = partial(take_file, bench, bench.variable)
+        upload(word("web_hierarchies.form.upload"), bench.desk.csrf, take, ".csv,.txt")
     elif bench.kind == "tree":
         await tree_editor(bench, partial(show_work, bench), partial(try_again, bench))
     else:
@@ -164,6 +176,11 @@ def _adapt(bench: Bench) -> None:
 
 async def change_kind(bench: Bench, kind: str) -> None:
     """Begin a kind of hierarchy with what suits the values; the tree begins with what is on the page."""
+    async with bench.acts:
+        await _begin_kind(bench, kind)
+
+
+async def _begin_kind(bench: Bench, kind: str) -> None:
     if kind == "file":
         bench.kind = kind
         await show_work(bench, focus=True)
@@ -180,15 +197,22 @@ async def change_kind(bench: Bench, kind: str) -> None:
         await show_work(bench, focus=True)
 
 
-async def take_file(bench: Bench, told: dict[str, str]) -> None:
+async def take_file(bench: Bench, variable: str, told: dict[str, str]) -> None:
     """A file that arrived becomes a draft: its gaps are shown, nothing of the project is replaced."""
     path = bench.desk.uploaded(str(told.get("ticket")))
     if path is None:
         return
-    trial = await bench.tried("take_hierarchy", path)
-    if trial is not None:
-        bench.begin(trial)
-        await show_work(bench)
+    async with bench.acts:
+        if variable != bench.variable:  # another was opened while it was on its way: it waits where it belongs
+            await bench.desk.ask("take_hierarchy", bench.desk.folder, variable, path)
+            lines = [replace(one, draft=one.draft or one.variable == variable) for one in bench.listed.lines]
+            bench.listed = replace(bench.listed, lines=tuple(lines))
+            show_list(bench)
+            return
+        trial = await bench.tried("take_hierarchy", path)
+        if trial is not None:
+            bench.begin(trial)
+            await show_work(bench)
 
 
 async def try_again(bench: Bench) -> None:
@@ -253,37 +277,39 @@ async def _tried(bench: Bench, show_gaps: bool = False) -> None:
 
 def _acts(bench: Bench) -> None:
     with line():
-        bench.save_button = button(word("web_hierarchies.act.save"), partial(save, bench), "primary")
+        bench.save_button = button(word("web_hierarchies.act.save"), partial(save, bench), "primary", every=True)
         button(word("web_hierarchies.act.reset"), partial(reset, bench))
         bench.export_button = button(word("web_hierarchies.act.export"), partial(export, bench))
 
 
 async def save(bench: Bench) -> None:
-    """Write the description and the bounds into the project."""
-    saved = await bench.desk.ask(
-        "save_hierarchy", bench.desk.folder, bench.variable, bench.spec, bench.minimum, bench.maximum,
-        expected=bench.listed.digest,
-    )  # fmt: skip
-    tell(word("web_hierarchies.saved", variable=saved.variable, height=saved.height), "good")
-    await _after(bench)
+    """Write the description and the bounds into the project; what is changed meanwhile stays on the page."""
+    async with bench.acts:
+        given = bench.described()
+        digest = bench.listed.digest
+        saved = await bench.desk.ask("save_hierarchy", bench.desk.folder, *given, expected=digest)
+        tell(word("web_hierarchies.saved", variable=saved.variable, height=saved.height), "good")
+        await _after(bench, given)
 
 
 async def reset(bench: Bench) -> None:
     """Back to the proposal; a tree being edited goes with it."""
-    await bench.desk.ask("reset_hierarchy", bench.desk.folder, bench.variable, expected=bench.listed.digest)
-    await bench.desk.ask("discard_tree", bench.desk.folder, bench.variable)
-    tell(word("web_hierarchies.reset_done", variable=bench.variable), "good")
-    await _after(bench)
+    async with bench.acts:
+        await bench.desk.ask("reset_hierarchy", bench.desk.folder, bench.variable, expected=bench.listed.digest)
+        await bench.desk.ask("discard_tree", bench.desk.folder, bench.variable)
+        tell(word("web_hierarchies.reset_done", variable=bench.variable), "good")
+        await _after(bench)
 
 
-async def _after(bench: Bench) -> None:
+async def _after(bench: Bench, saved: tuple[Any, ...] | None = None) -> None:
     """Show the new state: only the chosen variable can have changed, so the others are not looked at again."""
     before = {one.variable: one for one in bench.listed.lines}
     found: HierarchyList = await bench.desk.ask("project_hierarchies", bench.desk.folder, measured=False)
     kept = [replace(one, height=before[one.variable].height, problem=before[one.variable].problem)
             if one.variable in before else one for one in found.lines]  # fmt: skip
     bench.listed = replace(found, lines=tuple(kept))
-    await open_variable(bench, bench.variable)
+    if saved in (None, bench.described()):
+        await _open(bench, unless_changed=saved is not None)
     bench.listed = replace(bench.listed, lines=tuple(map(partial(_as_tried, bench), bench.listed.lines)))
     show_list(bench)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +69,7 @@ class Bench:
     view: str = "groups"
     level: int = 1
     turn: int = 0  # questions asked so far: an answer to an older one is not shown over a newer
+    acts: asyncio.Lock = field(default_factory=asyncio.Lock)  # what opens, replaces or writes a description, in turn
     look: TreeLook = field(default_factory=TreeLook)
     lines: dict[str, tuple[ui.element, ui.element]] = field(default_factory=dict)  # button and words of each variable
     # Filled as the page is built, before anybody can look at them.
@@ -86,6 +89,10 @@ class Bench:
         turn = self.turn
         trial: HierarchyTrial = await self.desk.ask(verb, self.desk.folder, self.variable, *args, **kwargs)
         return trial if turn == self.turn else None
+
+    def described(self) -> tuple[str, dict[str, Any], int | None, int | None]:
+        """The variable and all that is chosen for it, as it stands now."""
+        return self.variable, deepcopy(self.spec), self.minimum, self.maximum
 
     def begin(self, trial: HierarchyTrial, keep_bounds: bool = False) -> None:
         """Take up a trial: what it was made from becomes the description on the page."""

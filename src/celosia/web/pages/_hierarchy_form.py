@@ -250,9 +250,10 @@ def _order(bench: Bench, again: Again, rebuild: Again) -> None:
     """The categories in their order, each with buttons to move it; by value unless somebody wants it otherwise."""
 
     async def by_hand() -> None:
-        bench.spec["order"] = list(await bench.desk.ask("values_in_order", bench.desk.folder, bench.variable))
-        await again()
-        await rebuild()
+        async with bench.acts:
+            bench.spec["order"] = list(await bench.desk.ask("values_in_order", bench.desk.folder, bench.variable))
+            await again()
+            await rebuild()
 
     async def by_value() -> None:
         bench.spec.pop("order", None)

@@ -44,11 +44,12 @@ async def tree_editor(bench: Bench, rebuild: Again, again: Again) -> None:
 
 
 async def _begin(bench: Bench, rebuild: Again) -> None:
-    await bench.desk.ask("begin_tree", bench.desk.folder, bench.variable, bench.spec)
-    trial = await bench.tried("try_hierarchy", {"draft": True})
-    if trial is not None:
-        bench.begin(trial, keep_bounds=True)
-        await rebuild()
+    async with bench.acts:
+        await bench.desk.ask("begin_tree", bench.desk.folder, bench.variable, bench.spec)
+        trial = await bench.tried("try_hierarchy", {"draft": True})
+        if trial is not None:
+            bench.begin(trial, keep_bounds=True)
+            await rebuild()
 
 
 async def _show(bench: Bench, box: ui.element, rebuild: Again, again: Again, focus: bool = False) -> None:
@@ -59,11 +60,10 @@ async def _show(bench: Bench, box: ui.element, rebuild: Again, again: Again, foc
     with box:
         _levels(bench, page, show, again)
         members = tag("div")
-        turn = partial(_show_members, bench, members)
-        _filter(bench.look, page, turn)
+        _filter(bench.look, page, partial(_show_members, bench, members))
         members.move(box)
         with members:
-            _members(bench.look, page, turn)
+            _members(bench, page, members)
         name = _join(bench, page, show, again)
         _rename(bench, page, show, again)
         _uncovered(bench, page, again)
@@ -78,7 +78,7 @@ async def _show_members(bench: Bench, box: ui.element) -> None:
     page = await _page(bench)
     box.clear()
     with box:
-        _members(bench.look, page, partial(_show_members, bench, box))
+        _members(bench, page, box)
 
 
 async def _page(bench: Bench) -> TreePage:
@@ -92,11 +92,12 @@ async def _page(bench: Bench) -> TreePage:
 
 async def _change(bench: Bench, page: TreePage, change: Mapping[str, Any], show: Again, again: Again) -> None:
     """Make a change on the draft as it was seen, then show what it became."""
-    await bench.desk.ask("edit_tree", bench.desk.folder, bench.variable, dict(change), expected=page.digest)
-    bench.look.marked.clear()
-    await again()
-    bench.look.level = min(bench.look.level, max(bench.trial.height, 1))
-    await show()
+    async with bench.acts:
+        await bench.desk.ask("edit_tree", bench.desk.folder, bench.variable, dict(change), expected=page.digest)
+        bench.look.marked.clear()
+        await again()
+        bench.look.level = min(bench.look.level, max(bench.trial.height, 1))
+        await show()
 
 
 def _levels(bench: Bench, page: TreePage, show: Again, again: Again) -> None:
@@ -138,13 +139,13 @@ def _filter(look: TreeLook, page: TreePage, show: Again) -> None:
 # --- members ------------------------------------------------------------------------------------------
 
 
-def _members(look: TreeLook, page: TreePage, show: Again) -> None:
+def _members(bench: Bench, page: TreePage, box: ui.element) -> None:
     member = "member_value" if page.level == 1 else "member_group"
     heads = [word(f"web_hierarchies.tree.{key}") for key in ("mark", member, "group", "rows")]
-    rows = [_row(look, item) for item in page.items]
+    rows = [_row(bench.look, item) for item in page.items]
     caption = word("web_hierarchies.tree.caption", level=page.level)
     table(heads, rows, caption, (3,), row_heads=False).classes("c-tall c-levels")
-    _turning(look, page, show)
+    _turning(bench, page, partial(_show_members, bench, box))
 
 
 def _row(look: TreeLook, item: TreeItem) -> Sequence[Cell]:
@@ -159,13 +160,16 @@ def _row(look: TreeLook, item: TreeItem) -> Sequence[Cell]:
     return [box, seen(item.member), group, messages.integer(item.rows)]
 
 
-def _turning(look: TreeLook, page: TreePage, show: Again) -> None:
+def _turning(bench: Bench, page: TreePage, show: Again) -> None:
+    look = bench.look
+
     async def turn(by: int) -> None:
         look.start = max(look.start + by, 0)
         await show()
 
     async def mark(given: bool) -> None:
-        look.marked = look.marked | {item.member for item in page.items} if given else set()
+        shown = (await _page(bench)).items if given else ()  # what was typed in the filter just before counts
+        look.marked = look.marked | {item.member for item in shown} if given else set()
         await show()
 
     last = look.start + len(page.items)
@@ -238,9 +242,10 @@ def _uncovered(bench: Bench, page: TreePage, again: Again) -> None:
 
 
 async def _discard(bench: Bench, rebuild: Again) -> None:
-    await bench.desk.ask("discard_tree", bench.desk.folder, bench.variable)
-    tell(word("web_hierarchies.tree.discarded"))
-    trial = await bench.tried("try_hierarchy")
-    if trial is not None:
-        bench.begin(trial)
-        await rebuild()
+    async with bench.acts:
+        await bench.desk.ask("discard_tree", bench.desk.folder, bench.variable)
+        tell(word("web_hierarchies.tree.discarded"))
+        trial = await bench.tried("try_hierarchy")
+        if trial is not None:
+            bench.begin(trial)
+            await rebuild()

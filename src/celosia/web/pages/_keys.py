@@ -21,7 +21,7 @@ from celosia.pipeline import default_identity, key_path, public_card
 from celosia.web import _rights as rights
 from celosia.web._frame import Desk, Shown, refused, tell
 from celosia.web._sessions import Guesses
-from celosia.web._widgets import button, figures, labelled, line, paragraph, tag, word
+from celosia.web._widgets import button, figures, labelled, lasting, line, paragraph, single, tag, word
 from celosia.web._workers import Failed
 
 # Reads the form once, empties its secrets and hands over what it held.
@@ -62,7 +62,8 @@ def secret_form(on_send: Callable[[Given], Awaitable[None]], submit: str, kind: 
     with tag("form", classes="c-form", autocomplete="off") as form:
         yield
         tag("button", submit, f"c-button c-{kind}", type="submit")
-    form.on("submit", lambda event: on_send(_texts(event.args)), js_handler=_SEND)
+    send = single(on_send)
+    form.on("submit", lambda event: lasting(send(_texts(event.args))), js_handler=_SEND)
 
 
 def _texts(given: Any) -> dict[str, str]:

@@ -6,6 +6,7 @@ password is refused before it is used; what was typed is neither kept nor shown 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -49,6 +50,13 @@ class Wizard:
     person: str = ""
     dictionary: Path | None = None
     dictionary_name: str = ""
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # a source is looked at for one change at a time
+
+    async def go(self, step: str) -> None:
+        """Go to a step once nothing is being looked at; without rows to show there is no way on."""
+        async with self.turn:
+            if self.found is not None or STEPS.index(step) < STEPS.index(self.step):
+                self.show(step)
 
     def show(self, step: str) -> None:
         """Go to a step."""
@@ -60,6 +68,10 @@ class Wizard:
 
     async def take(self, source: str | Path, shown: str) -> None:
         """Begin with a source; whatever was chosen for another one is forgotten."""
+        async with self.turn:
+            await self._taken(source, shown)
+
+    async def _taken(self, source: str | Path, shown: str) -> None:
         with self.waiting():
             try:
                 tables = await self.desk.answer("source_tables", source)
@@ -113,7 +125,7 @@ def _progress(wizard: Wizard) -> None:
             with tag("li", classes="c-passed" if place < reached else ""):
                 current = "step" if place == reached else None
                 if place < reached:
-                    button(word(f"web_new.step.{step}"), partial(wizard.show, step), "quiet")
+                    button(word(f"web_new.step.{step}"), partial(wizard.go, step), "quiet")
                 else:
                     tag("span", word(f"web_new.step.{step}"), aria_current=current)
 

@@ -71,13 +71,14 @@ def _with(known: tuple[str, ...], held: str) -> tuple[str, ...]:
 
 async def _change(wizard: Wizard, name: str, given: Any) -> None:
     value = _HEADER.get(given, True) if name == "header" else given
-    wizard.reading = {key: held for key, held in {**wizard.reading, name: value}.items() if held is not None}
-    if name == "sheet":
-        wizard.reading.pop("table", None)
-    wizard.dropped = set()
-    with wizard.waiting():
-        await wizard.look()
-    wizard.show("reading")
+    async with wizard.turn:
+        wizard.reading = {key: held for key, held in {**wizard.reading, name: value}.items() if held is not None}
+        if name == "sheet":
+            wizard.reading.pop("table", None)
+        wizard.dropped = set()
+        with wizard.waiting():
+            await wizard.look()
+        wizard.show("reading")
 
 
 def _rows(wizard: Wizard) -> None:
@@ -88,4 +89,4 @@ def _rows(wizard: Wizard) -> None:
     with card(word("web_new.reading.rows")):
         paragraph(word("web_new.reading.veiled", rows=messages.integer(wizard.found.looked_at)))
         shown_rows(wizard.found.preview, word("web_new.reading.table"))
-    button(word("web_new.next"), lambda: wizard.show("columns"), "primary")
+    button(word("web_new.next"), lambda: wizard.go("columns"), "primary")

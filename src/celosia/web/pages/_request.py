@@ -5,7 +5,9 @@ Knows how each kind of item is answered. What is written and what is missing is 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -42,6 +44,9 @@ class Draft:
 
     form: dict[str, Any]
     changed: dict[str, Any] = field(default_factory=dict)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # adding and saving at once: one after the other
+    status: ui.element = field(init=False)  # what is said of the changes, and …
+    kept: ui.element = field(init=False)  # … the properties; both made anew with the form
 
     @property
     def items(self) -> dict[str, dict[str, Any]]:
@@ -60,6 +65,11 @@ class Draft:
         else:
             self.changed[key] = value
 
+    def saved(self, form: dict[str, Any], sent: Mapping[str, Any]) -> None:
+        """Take the form as it stands after saving; what was changed while it was being saved stays changed."""
+        self.form = form
+        self.changed = {key: value for key, value in self.changed.items() if key not in sent or sent[key] != value}
+
 
 @page("request")
 async def request_page(desk: Desk) -> None:
@@ -74,8 +84,8 @@ async def request_page(desk: Desk) -> None:
 
 def _form(desk: Desk, draft: Draft, box: ui.element) -> None:
     _lacking(draft)
-    status = tag("div", role="status")
-    touched = partial(_touched, draft, status)
+    draft.status = tag("div", role="status")
+    touched = partial(_touched, draft)
     with card(word("web_request.section.request"), classes="c-form"):
         for key in _top(draft):
             _field(draft, key, touched)
@@ -89,8 +99,9 @@ def _form(desk: Desk, draft: Draft, box: ui.element) -> None:
                 for key in keys:
                     _field(draft, key, touched)
     with tag("div", classes="c-savebar") as bar:
-        button(word("web_request.save"), partial(_save, desk, draft, box), "primary")
-    status.move(bar)
+        button(word("web_request.save"), partial(_save, desk, draft, box), "primary", every=True)
+    draft.status.move(bar)
+    _unsaved(draft)
     _extract(desk)
 
 
@@ -111,12 +122,16 @@ def _short(key: str) -> str:
     return word(f"protocols.item.{key}")
 
 
-def _touched(draft: Draft, status: ui.element, key: str, value: Any) -> None:
+def _touched(draft: Draft, key: str, value: Any) -> None:
     """Remember a change and say that it is not saved yet."""
     draft.put(key, value)
-    status.clear()
+    _unsaved(draft)
+
+
+def _unsaved(draft: Draft) -> None:
+    draft.status.clear()
     if draft.changed:
-        with status:
+        with draft.status:
             tag("span", word("web_request.unsaved"), "c-state c-warning")
 
 
@@ -227,14 +242,19 @@ def _tick(draft: Draft, lists: Mapping[str, str], name: str, variable: str, touc
 def _properties(desk: Desk, draft: Draft, touched: Touched) -> None:
     with card(word("web_request.section.properties"), classes="c-form"):
         paragraph(word("web_request.properties.words"))
-        box = tag("div")
-        with box:
-            _chosen(draft, box, touched)
+        draft.kept = tag("div")
+        _show_chosen(draft, touched)
         heading(word("web_request.properties.add"), 3)
-        _new_property(desk, draft, box, touched)
+        _new_property(desk, draft, touched)
 
 
-def _chosen(draft: Draft, box: ui.element, touched: Touched) -> None:
+def _show_chosen(draft: Draft, touched: Touched) -> None:
+    draft.kept.clear()
+    with draft.kept:
+        _chosen(draft, touched)
+
+
+def _chosen(draft: Draft, touched: Touched) -> None:
     held = draft.answer("properties") or []
     if not held:
         paragraph(word("web_request.properties.none"))
@@ -244,7 +264,7 @@ def _chosen(draft: Draft, box: ui.element, touched: Touched) -> None:
     rows: list[list[Cell]] = [
         [_named(one), ", ".join(one.get("variables", ())) or word("web_request.properties.all"),
          str(one.get("tolerance") or word("web_request.properties.default")), str(one.get("period") or "–"),
-         partial(_removal, draft, box, touched, number)]
+         partial(_removal, draft, touched, number)]
         for number, one in enumerate(held)
     ]  # fmt: skip
     table(head, rows, word("web_request.properties.caption"))
@@ -254,20 +274,18 @@ def _named(one: Mapping[str, Any]) -> str:
     return word(f"atenea.property.{one['property']}")
 
 
-def _removal(draft: Draft, box: ui.element, touched: Touched, number: int) -> None:
+def _removal(draft: Draft, touched: Touched, number: int) -> None:
     held = list(draft.answer("properties"))
     label = word("web_request.properties.remove_label", property=_named(held[number]))
 
     def remove() -> None:
         touched("properties", [one for place, one in enumerate(held) if place != number])
-        box.clear()
-        with box:
-            _chosen(draft, box, touched)
+        _show_chosen(draft, touched)
 
     button(word("web_request.properties.remove"), remove, "small", label)
 
 
-def _new_property(desk: Desk, draft: Draft, box: ui.element, touched: Touched) -> None:
+def _new_property(desk: Desk, draft: Draft, touched: Touched) -> None:
     """What may be kept, of which variables, how exactly."""
     wanted: dict[str, Any] = {"property": draft.form["properties"][0], "variables": []}
     names = [one["name"] for one in draft.form["variables"] if not one["direct"]]
@@ -276,11 +294,10 @@ def _new_property(desk: Desk, draft: Draft, box: ui.element, touched: Touched) -
         wanted["variables"] = [one for one in names if (ticked if one == name else one in wanted["variables"])]
 
     async def add() -> None:
-        made = await desk.ask("checked_property", dict(wanted))
-        touched("properties", [*(draft.answer("properties") or []), made])
-        box.clear()
-        with box:
-            _chosen(draft, box, touched)
+        async with draft.turn:
+            made = await desk.ask("checked_property", dict(wanted))
+            touched("properties", [*(draft.answer("properties") or []), made])
+            _show_chosen(draft, touched)
 
     with line("c-top"):
         options = {name: word(f"atenea.property.{name}") for name in draft.form["properties"]}
@@ -305,14 +322,15 @@ def _new_property(desk: Desk, draft: Draft, box: ui.element, touched: Touched) -
 
 
 async def _save(desk: Desk, draft: Draft, box: ui.element) -> None:
-    if not draft.changed:
-        tell(word("web_request.nothing_changed"))
-        return
-    draft.form = await desk.ask("edit_request", desk.folder, dict(draft.changed), expected=draft.form["digest"])
-    draft.changed.clear()
-    box.clear()
-    with box:  # the button that was clicked is gone: what is told must hang on something that stays
-        _form(desk, draft, box)
+    async with draft.turn:
+        if not draft.changed:
+            tell(word("web_request.nothing_changed"))
+            return
+        sent = deepcopy(draft.changed)
+        draft.saved(await desk.ask("edit_request", desk.folder, sent, expected=draft.form["digest"]), sent)
+        box.clear()
+        with box:
+            _form(desk, draft, box)
         tell(word("web_request.saved"), "good")
 
 

@@ -6,8 +6,10 @@ It computes nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,31 +35,47 @@ class Sheet:
     form: ui.element
     answers: ui.element
     adopted: bool = False
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # what writes or reads the file, one after the other
 
-    async def read(self) -> None:
-        """Read the project again and build the answers anew; the form too, unless something in it waits."""
+    async def ended(self, job: Job) -> None:
+        """Show what came of work; a point that was taken here stands in the form instead of what waited there."""
+        async with self.turn:
+            await self._read()
+            if job.call.verb == "adopt_point" and self.desk.began(job):
+                self._start_form(Draft.of(self.found["policy"]))
+
+    async def _read(self) -> None:
+        """Read the project again and build the answers anew.
+
+        The form too, where the file says something else and nothing waits in it: somebody may be typing. What waits
+        over a file that somebody else wrote is refused when it is saved, and not lost before.
+        """
         self.found = await self.desk.ask("search_view", self.desk.folder)
-        if not self.draft.changes() or self.draft.view.digest != self.found["policy"].digest:
-            self.draft = Draft.of(self.found["policy"])
-            self.build_form()
+        if self.found["policy"] != self.draft.view and not self.draft.changes():
+            self._start_form(Draft.of(self.found["policy"]))
         self.build_answers()
+
+    def _start_form(self, draft: Draft) -> None:
+        self.draft = draft
+        self.build_form()
 
     async def steps_changed(self) -> None:
         """Read again after the treatments were written; what waits in the form stays."""
-        found = await self.desk.ask("search_view", self.desk.folder)
-        self.draft.view = replace(self.draft.view, digest=found["policy"].digest)
-        await self.read()
+        async with self.turn:
+            found = await self.desk.ask("search_view", self.desk.folder)
+            self.draft.view = replace(self.draft.view, digest=found["policy"].digest)
+            await self._read()
 
     async def save(self) -> bool:
         """Write what was chosen."""
-        changes = self.draft.changes()
-        if not changes:
-            return False
-        view = await self.desk.ask("edit_policy", self.desk.folder, changes, expected=self.draft.view.digest,
-                                   why=self.draft.why)  # fmt: skip
-        self.draft = Draft.of(view)
-        await self.read()
-        return True
+        async with self.turn:
+            changes = deepcopy(self.draft.changes())
+            if changes:
+                view = await self.desk.ask("edit_policy", self.desk.folder, changes, why=self.draft.why,
+                                           expected=self.draft.view.digest)  # fmt: skip
+                self._start_form(self.draft.over(view, changes))
+                await self._read()
+        return bool(changes)
 
     async def save_and_tell(self) -> None:
         """The button «Guardar»."""
@@ -79,8 +97,11 @@ class Sheet:
         changes: dict[str, Any] = {"method": one["method"]}
         if one["order"]:
             changes["order"] = list(one["order"])
-        await self.desk.ask("edit_policy", self.desk.folder, changes, expected=self.found["policy"].digest)
-        await self.read()
+        async with self.turn:
+            view = await self.desk.ask("edit_policy", self.desk.folder, changes, expected=self.found["policy"].digest)
+            instead = {key: self.draft.chosen.get(key) for key in changes}
+            self._start_form(self.draft.over(view, instead))
+            await self._read()
         self.desk.start("search_plan", self.desk.folder)
 
     def build_form(self) -> None:
@@ -110,11 +131,7 @@ async def search_page(desk: Desk) -> None:
     sheet.build_form()
     Treatments(desk, treatments, await desk.ask("steps_view", desk.folder), sheet.steps_changed).build()
     sheet.build_answers()
-
-    async def ended(job: Job) -> None:
-        await sheet.read()
-
-    desk.when_done(ended)
+    desk.when_done(sheet.ended)
 
 
 # --- the plan -------------------------------------------------------------------------------------

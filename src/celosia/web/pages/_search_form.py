@@ -29,6 +29,7 @@ from celosia.web._widgets import (
     note,
     number_field,
     paragraph,
+    said,
     slider,
     state,
     table,
@@ -57,11 +58,20 @@ class Draft:
     chosen: dict[str, Any] = field(default_factory=dict)
     why: str = ""
     reason_box: ui.element | None = None
+    reason_for: Demand | None = None  # the demand for which the page asks a reason
 
     @classmethod
     def of(cls, view: PolicyView) -> Draft:
         """The form as the project's file has it."""
         return cls(view, [dict(one.data) for one in view.criteria])
+
+    def over(self, view: PolicyView, saved: Mapping[str, Any]) -> Draft:
+        """The form over the file as it is now: what was saved no longer waits, unless it was changed again since."""
+        made = Draft.of(view)
+        made.chosen = {key: value for key, value in self.chosen.items() if key not in saved or saved[key] != value}
+        if self.changes().get("criteria", saved.get("criteria")) != saved.get("criteria"):
+            made.criteria = self.criteria
+        return made
 
     def changes(self) -> dict[str, Any]:
         """What differs from the file."""
@@ -99,16 +109,15 @@ def policy_form(draft: Draft, save: Callable[[], Any], search: Callable[[], Any]
         _demands(draft.view)
         heading(word("web_search.policy.criteria"), 3)
         box = tag("div", classes="c-criteria")
-        draft.reason_box = tag("div")
+        draft.reason_box, draft.reason_for = tag("div"), None
         _criteria(draft, box)
         _limit(draft)
         _settings(draft)
         _reason(draft)
         with line():
-            button(
-                word("web_search.search"), search, "primary", disabled=bool(draft.view.blocked and not draft.criteria)
-            )
-            button(word("web_search.save"), save)
+            blocked = bool(draft.view.blocked and not draft.criteria)
+            button(word("web_search.search"), search, "primary", disabled=blocked, every=True)
+            button(word("web_search.save"), save, every=True)
 
 
 def _demands(view: PolicyView) -> None:
@@ -284,8 +293,7 @@ def _limit(draft: Draft) -> None:
     def put(given: float) -> None:
         draft.chosen["limit"] = Fraction(str(given)) / 100
         rows = int(draft.chosen["limit"] * draft.view.rows)
-        told._text = word("web_search.policy.limit_rows", rows=rows, total=draft.view.rows)
-        told.update()
+        said(told, word("web_search.policy.limit_rows", rows=rows, total=draft.view.rows))
 
     with tag("fieldset", classes="c-criterion"):
         tag("legend", word("web_search.policy.limit"))
@@ -357,10 +365,11 @@ def _moving_cell(name: str, place: int, many: int, move: Callable[[int, int], No
 
 
 def _reason(draft: Draft) -> None:
-    """Room for a reason, where the criteria ask less than a norm does."""
+    """Room for a reason, where the criteria ask less than a norm does; left alone while somebody writes it."""
     box, demand = draft.reason_box, draft.below()
-    if box is None:
+    if box is None or demand == draft.reason_for:
         return
+    draft.reason_for = demand
     box.clear()
     if demand is not None:
         with box:

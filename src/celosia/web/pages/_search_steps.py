@@ -65,6 +65,7 @@ class Treatments:
     chosen: dict[str, Any] = field(default_factory=dict)
     proposed: list[dict[str, Any]] | None = None
     adding: bool = False
+    proposals: ui.element = field(init=False)  # a box of their own: they may come while a step is being written
 
     def build(self) -> None:
         """The card, anew."""
@@ -76,25 +77,29 @@ class Treatments:
                 opened.on("toggle", lambda event: setattr(self, "adding", bool(event.args)),
                           js_handler="(e) => emit(e.target.open)")  # fmt: skip
                 _adding(self)
+            self.proposals = tag("div")
             _proposed(self)
 
-    async def write(self, steps: Sequence[Mapping[str, Any]]) -> None:
-        """Write the steps; what a technique does not accept is said and nothing changes."""
+    async def write(self, steps: Sequence[Mapping[str, Any]], filled_in: bool = False) -> None:
+        """Write the steps; what a technique does not accept is said and nothing changes.
+
+        A step that was filled in leaves its form; with any other, what is half filled in stays.
+        """
         self.view = await self.desk.ask("edit_steps", self.desk.folder, list(steps), expected=self.view["digest"])
-        self.chosen, self.adding = {}, False
-        with self.box:  # the button that was pressed is gone by then
-            self.build()
-            tell(word("web_search.steps.saved"), "good")
-            await self.changed()
+        if filled_in:
+            self.chosen, self.adding = {}, False
+        self.build()
+        tell(word("web_search.steps.saved"), "good")
+        await self.changed()
 
     async def begin(self) -> None:
         """Read the file first: it may have been written by the form above since the card was built."""
         self.view = await self.desk.ask("steps_view", self.desk.folder)
 
-    async def add(self, step: Mapping[str, Any]) -> None:
+    async def add(self, step: Mapping[str, Any], filled_in: bool = False) -> None:
         """Add a step behind the others."""
         await self.begin()
-        await self.write([*_steps(self.view), dict(step)])
+        await self.write([*_steps(self.view), dict(step)], filled_in)
 
     async def move(self, place: int, by: int) -> None:
         """Change the place of a step with its neighbour."""
@@ -113,9 +118,8 @@ class Treatments:
         if _steps(self.view) == shown:
             await self.write(steps)
             return
-        with self.box:
-            self.build()
-            tell(word("web_search.steps.moved"), "warning")
+        self.build()
+        tell(word("web_search.steps.moved"), "warning")
 
 
 def _steps(view: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -191,7 +195,7 @@ async def _add(held: Treatments) -> None:
     except LineUnclear as fault:
         tell(word("web_search.steps.line_unclear", line=fault.line), "bad")
         return
-    await held.add({"technique": held.technique, **filled, **tables})
+    await held.add({"technique": held.technique, **filled, **tables}, filled_in=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +280,12 @@ def _number(text: str) -> Any:
 
 
 def _proposed(held: Treatments) -> None:
+    held.proposals.clear()
+    with held.proposals:
+        _proposals(held)
+
+
+def _proposals(held: Treatments) -> None:
     if held.proposed is None:
         button(word("web_search.steps.propose"), lambda: _propose(held))
         return
@@ -289,7 +299,7 @@ def _proposed(held: Treatments) -> None:
 
 async def _propose(held: Treatments) -> None:
     held.proposed = await held.desk.ask("proposed_steps_view", held.desk.folder)
-    held.build()
+    _proposed(held)
 
 
 def _take(held: Treatments, one: Mapping[str, Any]) -> None:

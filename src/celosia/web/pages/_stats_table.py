@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -38,8 +39,8 @@ class _Shown:
 
     desk: Desk
     box: ui.element = field(init=False)
-    offset: int = 0
     only_hidden: bool = False
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # what was asked last is shown last
 
 
 @stats_page("table")
@@ -104,12 +105,12 @@ async def _chosen(shown: _Shown, only: bool) -> None:
 
 async def _turned(shown: _Shown, offset: int, only: bool) -> None:
     """Show other rows."""
-    desk = shown.desk
-    found = await desk.ask("stats.stats_table", desk.folder, desk.item, offset, _ROWS, only_hidden=only)
-    hidden = await _hidden(desk, offset, only)
-    shown.offset, shown.only_hidden = offset, only
-    shown.box.clear()
-    _built(shown, found, hidden)
+    desk, shown.only_hidden = shown.desk, only
+    async with shown.turn:
+        found = await desk.ask("stats.stats_table", desk.folder, desk.item, offset, _ROWS, only_hidden=only)
+        hidden = await _hidden(desk, offset, only)
+        shown.box.clear()
+        _built(shown, found, hidden)
 
 
 def _built(shown: _Shown, found: Any, hidden: Any) -> None:
@@ -120,14 +121,19 @@ def _built(shown: _Shown, found: Any, hidden: Any) -> None:
 
 
 def _pages(shown: _Shown, found: Any) -> None:
-    last = min(found.offset + _ROWS, found.total)
+    last, only = min(found.offset + _ROWS, found.total), shown.only_hidden
+
+    async def turn(offset: int) -> None:
+        if shown.only_hidden == only:  # else other rows were asked for meanwhile
+            await _turned(shown, offset, only)
+
     with line():
         tag("span", word("web_stats.rows", first=min(found.offset + 1, found.total), last=last, total=found.total),
             role="status")  # fmt: skip
         if found.offset:
-            button(word("web_stats.previous"), lambda: _turned(shown, max(0, found.offset - _ROWS), shown.only_hidden))
+            button(word("web_stats.previous"), partial(turn, max(0, found.offset - _ROWS)))
         if last < found.total:
-            button(word("web_stats.following"), lambda: _turned(shown, found.offset + _ROWS, shown.only_hidden))
+            button(word("web_stats.following"), partial(turn, found.offset + _ROWS))
 
 
 # --- rows ------------------------------------------------------------------------------------------

@@ -42,6 +42,31 @@
     if (event.target.matches && event.target.matches("input[data-celosia-upload]")) send(event.target);
   });
 
+  // Leaving a field tells its change while the mouse is still down on what was pressed next. The answer may move or
+  // replace the pressed button, and the click would be lost: the change waits until the button is let go.
+  const PRESSED = "button, a, summary, label, input[type=checkbox]";
+  let pressed = false;
+  let waiting = [];
+
+  function release() {
+    const fields = waiting;
+    pressed = false;
+    waiting = [];
+    fields.forEach((field) => field.dispatchEvent(new Event("change", { bubbles: true })));
+  }
+
+  window.addEventListener("pointerdown", (event) => {
+    pressed = event.button === 0 && event.target instanceof Element && event.target.closest(PRESSED) !== null;
+  }, true);
+  window.addEventListener("change", (event) => {
+    if (!pressed || !event.isTrusted) return;
+    event.stopImmediatePropagation();
+    waiting.push(event.target);
+  }, true);
+  window.addEventListener("pointerup", release, true);
+  window.addEventListener("pointercancel", release, true);
+  window.addEventListener("blur", release); // of the window: nobody tells where the mouse was let go
+
   // What was typed and not saved is not lost by a wrong click.
   window.addEventListener("beforeunload", (event) => {
     if (document.querySelector("[data-celosia-unsaved='1']")) event.preventDefault();
