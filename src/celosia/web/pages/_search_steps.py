@@ -171,7 +171,8 @@ def _adding(held: Treatments) -> None:
     form = forms[held.technique]
 
     def choose(name: Any) -> None:
-        held.technique, held.chosen = str(name), {}
+        # Whoever chooses has it open, though the browser may tell that it was opened only after the choice.
+        held.technique, held.chosen, held.adding = str(name), {}, True
         held.build()
 
     titles = {name: one["title"] for name, one in forms.items()}
