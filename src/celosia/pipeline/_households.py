@@ -9,7 +9,7 @@ Source: REQUIREMENTS X17 (ids that only group rows stay, renumbered); DESIGN §3
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from celosia.data.table import Table
 from celosia.model.values import MISSING, is_masked
 from celosia.pipeline._dependencies import gives_away
-from celosia.risk.criteria import Classes, Criterion
-from celosia.solver import ClassCounter
+from celosia.risk.criteria import Criterion
+from celosia.solver import ClassCounter, judge_all
 from celosia.tuples import Tuples, pack_keys, tuples_with
 
 Mask = NDArray[np.bool_]
@@ -129,23 +129,10 @@ def _failing(counter: ClassCounter, criteria: Sequence[Criterion], label: Groups
     names, dense = np.unique(label[kept], return_inverse=True)
     dense = dense.reshape(-1).astype(np.int64)
     classes = counter.restricted(kept).classes(dense, len(names))
-    passes = np.ones(len(names), bool)
-    for criterion in criteria:
-        passes &= _judged(criterion, classes, np.ones(len(names), bool))
+    passes = judge_all(criteria, classes, np.ones(len(names), bool))
     failing = np.zeros(len(label), bool)
     failing[kept] = ~passes[dense]
     return failing
-
-
-def _judged(criterion: Criterion, classes: Classes, kept: Mask) -> Mask:
-    """Which classes pass; a criterion that compares with the release does so with what the kept classes show."""
-    if not criterion.on_release:
-        return criterion.judge(classes)
-    held, domain = classes.counts(criterion.variable), classes.domains[criterion.variable]
-    stays = kept[held.owner]
-    shown = np.bincount(held.values[stays], held.rows[stays], len(domain.vocabulary)).astype(np.int64)
-    domains = {**classes.domains, criterion.variable: replace(domain, reference=shown, prepared={})}
-    return criterion.judge(replace(classes, domains=domains))
 
 
 def closed_masks(
@@ -160,7 +147,7 @@ def closed_masks(
     while True:
         grown = _carried(linked, label, masks)
         classes = counter.classes(label, count, {name: ~mask for name, mask in grown.items()})
-        fails = {c: ~_judged(c, classes, ~apart) for c in criteria if c.variable}
+        fails = {c: ~judge_all((c,), classes, ~apart) for c in criteria if c.variable}
         for criterion, failing in fails.items():
             grown[criterion.variable] = grown[criterion.variable] | failing[label]
         if any((failing & apart).any() for failing in fails.values()):
