@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 WIDE, NARROW = (1280, 800), (390, 844)
 _AT_HOME = ("data", "blob", "about", "chrome-extension")
+_SERVERS: dict[str, Served] = {}  # by address, of the pages that were opened
 _PATIENCE = 120_000  # ms: other work may share the machine
 HELD = 700  # ms between the press and the release of a slow click
 _AT_ONCE = """(deeds) => {
@@ -99,6 +102,7 @@ def tab(
 
 def open_page(page: Page, served: Served, path: str) -> None:
     """Go to a page and wait until it is whole and its channel is open; whichever it is, it has one main and one h1."""
+    _SERVERS[served.host] = served
     page.goto(served.base + path)
     page.wait_for_selector("main h1")
     assert (page.locator("main").count(), page.locator("h1").count()) == (1, 1)
@@ -107,4 +111,31 @@ def open_page(page: Page, served: Served, path: str) -> None:
 
 def at_once(page: Page, *deeds: str | tuple[str, str | bool]) -> None:
     """Tell the page all of it before the server can answer: buttons by name, fields with a text, boxes with True."""
-    page.evaluate(_AT_ONCE, [[deed, None] if isinstance(deed, str) else list(deed) for deed in deeds])
+    served = _SERVERS[urlsplit(page.url).netloc]
+    with _workers_held(served.process.pid):
+        page.evaluate(_AT_ONCE, [[deed, None] if isinstance(deed, str) else list(deed) for deed in deeds])
+        for _ in range(3):  # what was told before is heard before this is answered
+            page.request.get(f"{served.base}/assets/celosia.css")
+
+
+@contextmanager
+def _workers_held(server: int) -> Iterator[None]:
+    """The server's own process listens, those that work for it stand still: no answer can come in between."""
+    held = _descendants(server)
+    assert held
+    for process in held:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in held:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+
+
+def _descendants(process: int) -> list[int]:
+    children: list[int] = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):  # a child belongs to the thread that started it
+        with suppress(OSError):  # which may just have ended
+            children += map(int, thread.read_text("utf-8").split())
+    return [one for child in children for one in (child, *_descendants(child))]
