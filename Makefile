@@ -31,7 +31,7 @@ $(CORE): requirements/build.lock requirements/core.lock pyproject.toml scripts/e
 	scripts/environment "$(PYTHON)" .venv requirements/build.lock requirements/core.lock
 	scripts/environment --editable "$(PYTHON)" .venv
 	@echo "se compilan los núcleos de cálculo, una sola vez · the kernels are compiled, once"
-	$(BIN)/python -c "from celosia.pipeline import ready_kernels; ready_kernels()"
+	$(BIN)/python -c "from celosia.pipeline.project.progress import compile_kernels; compile_kernels()"
 	touch $@
 
 $(TEST): $(CORE) requirements/test.lock

@@ -19,13 +19,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from bench.frame import Scale
 from bench.history import History, history_for, read_records, write_record
 from bench.machine import busy, commit, machine_facts
 from bench.report import FORMAT, Circumstances, failed, report_of
 from bench.running import REPOSITORY, BenchResult, Say, run_bench
 from bench.terminal import print_report
-from rich.console import Console
 
 FOLDER = Path(__file__).resolve().parent
 INTO = REPOSITORY / "build" / "bench"

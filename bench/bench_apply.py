@@ -27,8 +27,9 @@ SEED = 20_240_131
 
 def planned(folder: Path, rows: int) -> Work:
     """The same source twice, planned: in `persons` a key says whose rows they are, in `rows` none does."""
-    from celosia.data.synthetic import write_discharges
-    from celosia.pipeline import init, make_plan
+    from celosia.demo.synthetic.discharges import write_discharges
+    from celosia.pipeline.intake.init_project import init
+    from celosia.pipeline.planning.plan import make_plan
 
     def work() -> None:
         csv = write_discharges(folder / "egresos.csv", rows, SEED)
@@ -47,12 +48,12 @@ def _publish(folder: Path) -> None:
     """State what is published, as a person would in the dictionary."""
     from celosia.model import dictionary
     from celosia.model.variables import Role
-    from celosia.pipeline import open_project
+    from celosia.pipeline.project.folder import open_project
 
     roles = dict.fromkeys(QUASI, Role.QUASI) | dict.fromkeys(OTHERS, Role.PLAIN) | {"DIAG1": Role.SENSITIVE}
     stated = [
         replace(v, purpose="estudio" if v.name in roles else "", role=roles.get(v.name, v.role))
-        for v in open_project(folder).variables()
+        for v in open_project(folder).variables
     ]
     (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")
 
@@ -66,7 +67,7 @@ def sorted_copy(folder: Path) -> Work:
     """What DuckDB alone needs to write the published columns in the order of their values."""
     import duckdb
 
-    from celosia.data.readers import working_names
+    from celosia.data.readers.working import working_names
 
     working = folder / "rows" / "private" / "working.parquet"
     names = working_names(working)
@@ -82,27 +83,34 @@ def sorted_copy(folder: Path) -> Work:
 
 def applied(folder: Path, unit: str) -> Work:
     """Apply, write and check; source, plan and solution are at hand already."""
-    from celosia.pipeline._open import opened
-    from celosia.pipeline._plan import ground_for, read_plan
-    from celosia.pipeline._project import open_project
-    from celosia.pipeline._run import _checked, _reference, _written, reading_engine, solved_again
-    from celosia.pipeline._sample import Watched
-    from celosia.pipeline._steps import stepped
+    from celosia.data.candidate import write_candidate
+    from celosia.model.paths import CandidatePaths
+    from celosia.pipeline.candidate.before_after_sample import RowSampler
+    from celosia.pipeline.candidate.check_file import check_file
+    from celosia.pipeline.candidate.run import apply_solution, reading_engine, reference_of, reproduce_solution
+    from celosia.pipeline.intake.open_table import open_table
+    from celosia.pipeline.planning.plan import search_input_for
+    from celosia.pipeline.planning.steps import apply_project_steps
+    from celosia.pipeline.project.folder import open_project
 
-    project, plan = open_project(folder / unit), read_plan(folder / unit)
+    project = open_project(folder / unit)
+    plan = project.plan
     stack = contextlib.ExitStack()
-    source = stack.enter_context(opened(folder / unit, traced=True))
-    after = stack.enter_context(stepped(project, source))
-    ground = ground_for(project, after.found, **plan.asked)
-    solution = solved_again(project, after, ground, plan, None)
-    watched = Watched(project.config.source.rows, plan.published)
-    target = folder / unit / "private" / "made"
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(mode=0o700)
+    source = stack.enter_context(open_table(project, traced=True))
+    after = stack.enter_context(apply_project_steps(project, source))
+    prepared = after.source
+    search_input = search_input_for(project, prepared, **plan.asked)
+    solution = reproduce_solution(project, after, search_input, plan, None)
+    sampler = RowSampler(project.config.source.rows, plan.published)
+    target = CandidatePaths(folder / unit / "private" / "made")
+    shutil.rmtree(target.folder, ignore_errors=True)
+    target.folder.mkdir(mode=0o700)
 
     def work() -> dict[str, object]:
-        order = _written(after.found, ground, plan, solution, target, watched)
-        check = _checked(target, order, plan, _reference(ground), reading_engine(after.found.table), None)
+        table = apply_solution(prepared.table, search_input, plan, solution, prepared.private)
+        order = write_candidate(table, plan.published, prepared.person, target.folder, sampler)
+        reference = reference_of(search_input, search_input.sensitive)
+        check = check_file(target.data, plan, target.folder, order, reference, reading_engine(prepared.table))
         stack.close()
         if not check.holds:
             raise RuntimeError("the release does not hold")

@@ -17,7 +17,7 @@ from bench.frame import Bench, Case, Figure, Job, Scale, Work
 
 if TYPE_CHECKING:
     from celosia.model.plan import Plan
-    from celosia.pipeline import Ran
+    from celosia.pipeline.candidate.run import RunResult
 
 ROWS, SMALL = (100_000, 316_000, 1_000_000, 3_160_000, 10_000_000), (2_000, 6_320, 20_000)
 WARM = 2_000
@@ -29,7 +29,10 @@ SERIES = {"read": "read", "frequencies": "frequencies", "search": "search", "app
 
 def projects(folder: Path, rows: int) -> Work:
     """The file with its project, and a small one beside them."""
-    from celosia.pipeline import init, make_plan, state_purpose, write_discharges
+    from celosia.demo.synthetic.discharges import write_discharges
+    from celosia.pipeline.intake.dictionary_files import state_purpose
+    from celosia.pipeline.intake.init_project import init
+    from celosia.pipeline.planning.plan import make_plan
 
     def work() -> None:
         for place, size in ((folder, rows), (folder / "warm", WARM)):
@@ -50,7 +53,7 @@ def copied(folder: Path) -> Work:
 
 def reading(folder: Path) -> Work:
     """From the file to the working copy."""
-    from celosia.data.readers import ingest
+    from celosia.data.readers.ingest import ingest
 
     ingest(folder / "warm" / RAW, folder / "warm" / "read.parquet")
 
@@ -69,7 +72,7 @@ def frequencies(folder: Path) -> Work:
 
 def searching(folder: Path, rows: int) -> Work:
     """From the project to its plan; what the cost depends on is counted after the clock has stopped."""
-    from celosia.pipeline import make_plan
+    from celosia.pipeline.planning.plan import make_plan
 
     make_plan(folder / "warm" / "project", **ASKED)
 
@@ -100,7 +103,7 @@ def running(folder: Path) -> Work:
 def combinations(project: Path, names: Sequence[str]) -> int:
     """How many combinations there are."""
     from celosia.data.engines.duckdb import DuckDBEngine
-    from celosia.data.readers import working_names
+    from celosia.data.readers.working import working_names
     from celosia.data.table import Table
 
     parquet = project / "private" / "working.parquet"
@@ -111,9 +114,9 @@ def combinations(project: Path, names: Sequence[str]) -> int:
         engine.close()
 
 
-def timed_run(project: Path, memory: str | None = None) -> tuple[Ran, dict[str, float]]:
+def timed_run(project: Path, memory: str | None = None) -> tuple[RunResult, dict[str, float]]:
     """A run, and the seconds of its two parts."""
-    from celosia.pipeline import run_plan
+    from celosia.pipeline.candidate.run import run_plan
 
     last: dict[str, float] = {}
     first: dict[str, float] = {}

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from bench.frame import Bench, Case, Figure, Job, Scale, Work
 from numpy.typing import NDArray
 
+from bench.frame import Bench, Case, Figure, Job, Scale, Work
 from celosia.risk.frequencies import row_frequencies
 from celosia.risk.individual import global_risk, household_risk, individual_risk
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from bench.frame import Bench, Case, Figure, Job, Scale, Work
 
-from celosia.attacks import Column, Records, Scene, View, compatible
+from bench.frame import Bench, Case, Figure, Job, Scale, Work
+from celosia.attacks.attack_input import AttackInput, PublishedColumn, Records, View
+from celosia.attacks.compatible import compatible
 from celosia.attacks.inference import inference
 from celosia.attacks.linkability import two_views
 from celosia.attacks.linkage import linkage, probable_linkage
@@ -60,13 +61,13 @@ def release(original: View) -> View:
     return View(NAMES, tuple(labels), codes)
 
 
-def scene_of(original: View, published: View) -> Scene:
+def scene_of(original: View, published: View) -> AttackInput:
     columns = tuple(
-        Column(name, compatible(labels, values))
+        PublishedColumn(name, compatible(labels, values))
         for name, labels, values in zip(NAMES, published.labels, original.labels, strict=True)
     )
     persons = np.arange(original.rows)
-    return Scene(columns, Records(published.codes, persons), Records(original.codes, persons))
+    return AttackInput(columns, Records(published.codes, persons), Records(original.codes, persons))
 
 
 def attacks(rows: int) -> dict[str, Callable[[], object]]:
@@ -74,7 +75,7 @@ def attacks(rows: int) -> dict[str, Callable[[], object]]:
     original, outside = register(rows), register(rows, SEED + 1)
     published = release(original)
     scene = scene_of(original, published)
-    known = scene.pick(QUASI)
+    known = scene.select_columns(QUASI)
     listed = Records(np.concatenate([original.codes[: rows // 2, :4], outside.codes[: rows - rows // 2, :4]]))
     return {
         "singling_out": lambda: singling_out(known, chance(1)),

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from bench.frame import Bench, Case, Figure, Job, Outcome, Scale, Skip, Work
 from numpy.typing import NDArray
 
-from celosia.risk import measure
-from celosia.tuples import Tuples, group_codes
+from bench.frame import Bench, Case, Figure, Job, Outcome, Scale, Skip, Work
+from celosia.risk.measures import measure
+from celosia.tuples.table import Tuples, group_codes
 
 NAMES = ("sexo", "edad", "region", "comuna", "prevision", "nacionalidad", "mes", "servicio")
 SENSITIVE = "diagnostico"

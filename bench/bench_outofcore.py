@@ -62,7 +62,8 @@ def source(folder: Path, rows: int) -> Work:
 
 def walked(folder: Path, unit: str) -> Work:
     """From the file to the checked candidate; what the cost depends on is counted after the clock has stopped."""
-    from celosia.pipeline import init, make_plan
+    from celosia.pipeline.intake.init_project import init
+    from celosia.pipeline.planning.plan import make_plan
 
     place, memory = folder / unit, f"{BUDGET // 10**9}GB"
     shutil.rmtree(place, ignore_errors=True)
@@ -88,11 +89,11 @@ def _describe(folder: Path, unit: str) -> None:
     """State roles and purposes, and whose rows they are, as a person would."""
     from celosia.model import dictionary
     from celosia.model.variables import Role
-    from celosia.pipeline import open_project
+    from celosia.pipeline.project.folder import open_project
 
     stated = [
         replace(v, purpose="" if v.name == "RUN" else "estudio", role=Role(ROLES.get(v.name, "plain")))
-        for v in open_project(folder).variables()
+        for v in open_project(folder).variables
     ]
     stated = [replace(v, role=Role.IDENTIFIER) if v.name == "RUN" else v for v in stated]
     (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")

@@ -7,7 +7,6 @@ are divided: the seconds of the two are not those of the same task.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -15,15 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from bench.anjana_peer import anjana_result
 from bench.frame import Bench, Case, Figure, Fixed, Job, Outcome, Scale, Skip, Work
 from bench.peers import PeerUnavailable
-
 from celosia import kernels
-from celosia.evaluation import Objective, recoding_loss
+from celosia.evaluation.objective import Objective, recoding_loss
 from celosia.risk.criteria import KAnonymity
-from celosia.solver import ClassCounter, SearchProblem, SearchResult, recode_locally, search
-from celosia.solver._parts import look
+from celosia.solver.local import recode_locally
+from celosia.solver.node_report import node_view
+from celosia.solver.optimal import search
+from celosia.solver.problem import SearchProblem, SearchResult
+from celosia.solver.published import ClassCounter
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ADULT = REPOSITORY.parent / "shared" / "reference" / "arx" / "adult"
@@ -38,8 +40,7 @@ def adult_problem(names: Sequence[str], k: int, percent: int) -> SearchProblem:
     """k-anonymity of Adult with the arithmetic mean."""
     if not ADULT.is_dir():
         raise Skip("needs the Adult table in ../shared")
-    sys.path.insert(0, str(REPOSITORY / "tests"))
-    from solver import arx_adult
+    from tests.solver import arx_adult
 
     case = {"quasi": names, "sensitive": "", "models": [], "suppression_limit": "0", "metric": "loss"}
     problem = arx_adult.problem_of(ADULT, case)
@@ -53,7 +54,7 @@ def adult_problem(names: Sequence[str], k: int, percent: int) -> SearchProblem:
 
 def scored(problem: SearchProblem, levels: Sequence[int]) -> tuple[float, int]:
     """Loss and dropped rows of a node under our definition."""
-    view = look(problem, levels)
+    view = node_view(problem, levels)
     hierarchies = [problem.hierarchies[name] for name in problem.names]
     wide = np.broadcast_to(np.array(levels), problem.quasi.codes.shape)
     loss = recoding_loss(problem.quasi, hierarchies, wide, view.suppressed, problem.objective)

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 
+from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 from celosia.data.engines.duckdb import DuckDBEngine
 from celosia.data.table import Table
-from celosia.model.scenarios import Scenario, ScenarioReport
+from celosia.model.reports.scenarios import Scenario, ScenarioReport
 from celosia.risk.scenarios import scenario_report
 
 ROWS, SMALL = (1_000_000,), (5_000,)

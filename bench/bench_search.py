@@ -18,14 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench.frame import Bench, Case, Figure, Job, Outcome, Scale, Work
 
+from bench.frame import Bench, Case, Figure, Job, Outcome, Scale, Work
 from celosia import kernels
-from celosia.evaluation import Objective
-from celosia.hierarchy import CompiledHierarchy
+from celosia.evaluation.objective import Objective
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.risk.criteria import criterion_from
-from celosia.solver import SearchProblem, SearchResult, search
-from celosia.tuples import Tuples
+from celosia.solver.optimal import search
+from celosia.solver.problem import SearchProblem, SearchResult
+from celosia.tuples.table import Tuples
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ADULT = REPOSITORY.parent / "shared" / "reference" / "arx" / "adult"
@@ -112,8 +113,7 @@ def made_problem(
 
 def adult_problem(sensitive: bool, limit: str, models: list[str]) -> SearchProblem:
     """A search over the Adult table."""
-    sys.path.insert(0, str(REPOSITORY / "tests"))
-    from solver import arx_adult
+    from tests.solver import arx_adult
 
     quasi = next(c for c in arx_adult.cases(ADULT) if c["id"].startswith("adult8" if sensitive else "adult9"))
     return arx_adult.problem_of(ADULT, quasi | {"models": models, "suppression_limit": limit, "metric": "loss"})
@@ -134,7 +134,7 @@ def searched(folder: Path, make: str, asked: dict[str, Any]) -> Work:
 
 def scanned(folder: Path, make: str, asked: dict[str, Any]) -> Work:
     """Evaluating every node with the same kernel, scaled from a spread of nodes."""
-    from celosia.solver._evaluate import Evaluator
+    from celosia.solver.evaluate import Evaluator
 
     problem = _problem(make, asked)
     kernels.warm_up()
@@ -153,7 +153,9 @@ def scanned(folder: Path, make: str, asked: dict[str, Any]) -> Work:
 
 def planned_project(folder: Path, rows: int) -> Work:
     """A project ready to be planned."""
-    from celosia.pipeline import init, state_purpose, write_discharges
+    from celosia.demo.synthetic.discharges import write_discharges
+    from celosia.pipeline.intake.dictionary_files import state_purpose
+    from celosia.pipeline.intake.init_project import init
 
     def work() -> None:
         raw = write_discharges(folder / "e.csv", rows, 1)

@@ -19,7 +19,7 @@ HELP, MEASURE = Fixed(0.3, "0.3 s"), Fixed(2.5, "2.5 s")
 
 def small_file(folder: Path) -> Work:
     """A file, measured once so that every kernel is there."""
-    from celosia.data.synthetic import write_discharges
+    from celosia.demo.synthetic.discharges import write_discharges
 
     def work() -> None:
         write_discharges(folder / "egresos.csv", ROWS, 1)

@@ -51,7 +51,7 @@ def plain(folder: Path) -> Work:
 
 def counted(folder: Path) -> Work:
     """The inner cells and every margin."""
-    from celosia.stats._count import count
+    from celosia.stats.counting.count import count
 
     source, _, labels = _opened(folder)
 
@@ -62,8 +62,8 @@ def counted(folder: Path) -> Work:
 
 
 def _opened(folder: Path):  # type: ignore[no-untyped-def]
-    from celosia.stats._connections import open_source
-    from celosia.stats._rules import RuleSpec, labels_of
+    from celosia.stats.rules.rules import RuleSpec, labels_of
+    from celosia.stats.sources.connections import open_source
 
     personal, table = _asked()
     source = open_source(FILE, folder)
@@ -73,7 +73,7 @@ def _opened(folder: Path):  # type: ignore[no-untyped-def]
 
 
 def _asked():  # type: ignore[no-untyped-def]
-    from celosia.model.stats import Dimension, Measure, Personal, StatsTable, every_margin
+    from celosia.stats.declaration.declaration import Dimension, Measure, Personal, StatsTable, every_margin
 
     names = ("month", "region", "age")
     dimensions = (

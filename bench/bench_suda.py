@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 from numpy.typing import NDArray
 
-from celosia.model.special_uniques import Scoring
+from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
+from celosia.model.reports.special_uniques import Scoring
 from celosia.risk.special_uniques import set_weights, special_uniques
-from celosia.tuples import Tuples, group_codes, pack_keys
+from celosia.tuples.table import Tuples, group_codes, pack_keys
 
 SIX = (2, 18, 16, 60, 5, 12)  # sex, age group, region, comuna, insurance, month
 FINE = (100, 95, 16, 346, 9, 12)  # nearly everybody is unique

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 from numpy.typing import NDArray
 
-from celosia.tables import Flags, Grid, complete, recoverable
+from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
+from celosia.tables.exact_disclosure import complete_suppression, recoverable
+from celosia.tables.grid import Flags, Grid
 
 K = 5
 SEED = 20_240_131
@@ -104,7 +105,7 @@ def protection(folder: Path, shape: tuple[int, ...], mean: float, guarded: bool)
     singletons = grid.values == 1 if guarded else None
 
     def work() -> Callable[[], dict[str, object]]:
-        hidden = complete(grid, primary, singletons=singletons)
+        hidden = complete_suppression(grid, primary, singletons=singletons)
         return lambda: {
             "published": int((grid.values > 0).sum()),
             "primary": int(primary.sum()),
@@ -121,7 +122,7 @@ def _table(shape: tuple[int, ...], mean: float) -> tuple[Grid, Flags]:
         grid = with_margins(counts_of(size, average))
         primary = (grid.values > 0) & (grid.values < K)
         if size == TINY:
-            recoverable(grid, complete(grid, primary, singletons=grid.values == 1))
+            recoverable(grid, complete_suppression(grid, primary, singletons=grid.values == 1))
     return grid, primary
 
 

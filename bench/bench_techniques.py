@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 from numpy.typing import NDArray
 
+from bench.frame import Bench, Case, Figure, Job, Same, Scale, Work
 from celosia.kernels import groups, mdav
-from celosia.kernels._jit import compiled
-from celosia.techniques._groups import EXACT_ROWS, Grouping, grouped
+from celosia.kernels._jit import kernel
+from celosia.techniques._groups import EXACT_ROWS, Grouping, group_records
 
 K, COLUMNS, SEED = 3, 4, 20_240_131
 SCANNED = 10_000
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
 
-@compiled
+@kernel
 def _scan_nearest(points: Floats, around: int, k: int, group: int, label: Longs) -> None:
     for _ in range(k):
         best, found = np.inf, -1
@@ -43,7 +43,7 @@ def _scan_nearest(points: Floats, around: int, k: int, group: int, label: Longs)
         label[found] = group
 
 
-@compiled
+@kernel
 def _scan_farthest(points: Floats, target: Floats, label: Longs) -> int:
     best, found = -1.0, -1
     for i in range(len(points)):
@@ -56,7 +56,7 @@ def _scan_farthest(points: Floats, target: Floats, label: Longs) -> int:
     return found
 
 
-@compiled
+@kernel
 def scan(points: Floats, k: int, label: Longs) -> None:
     """MDAV by looking at every record in every round."""
     label[:] = -1
@@ -110,10 +110,10 @@ def microaggregated(folder: Path, rows: int, kind: str) -> Work:
     """Ours: the tree up to some size, blocks beyond it."""
     values = table(rows, kind)
     for few in (100, EXACT_ROWS + 1):  # compiles
-        grouped(table(few, "amounts"), np.zeros(few, np.int64), K, None)
+        group_records(table(few, "amounts"), np.zeros(few, np.int64), K, None)
 
     def work() -> Callable[[], dict[str, object]]:
-        found = grouped(values, np.zeros(rows, np.int64), K, None)
+        found = group_records(values, np.zeros(rows, np.int64), K, None)
         return lambda: _facts(values, found)
 
     return work

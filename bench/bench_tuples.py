@@ -20,7 +20,7 @@ SEED = 20_240_131
 
 def discharges(folder: Path, rows: int) -> Work:
     """The file that the jobs read."""
-    from celosia.data.synthetic import write_discharges
+    from celosia.demo.synthetic.discharges import write_discharges
 
     return lambda: {"bytes": write_discharges(folder / "egresos.csv", rows, SEED).stat().st_size}
 
@@ -44,7 +44,7 @@ def reading(folder: Path) -> Work:
     """From the file to the working copy."""
 
     def work() -> None:
-        from celosia.data.readers import ingest
+        from celosia.data.readers.ingest import ingest
 
         ingest(folder / "egresos.csv", folder / "working.parquet")
 
@@ -57,7 +57,7 @@ def tuple_table(folder: Path, person: str | None) -> Work:
 
     def work() -> dict[str, int]:
         from celosia.data.engines.duckdb import DuckDBEngine
-        from celosia.data.readers import working_names
+        from celosia.data.readers.working import working_names
         from celosia.data.table import Table
 
         engine = DuckDBEngine(spill=folder)

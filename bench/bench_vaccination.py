@@ -59,7 +59,9 @@ def walked(folder: Path, engine: str) -> Work:
     address = engine if engine == "duckdb" else stack.enter_context(_cluster(folder))
 
     def work() -> dict[str, object]:
-        from celosia.pipeline import init, make_plan, run_plan
+        from celosia.pipeline.candidate.run import run_plan
+        from celosia.pipeline.intake.init_project import init
+        from celosia.pipeline.planning.plan import make_plan
 
         with stack:
             place = folder / engine
@@ -76,11 +78,10 @@ def walked(folder: Path, engine: str) -> Work:
 
 @contextlib.contextmanager
 def _cluster(folder: Path) -> Iterator[str]:
-    from tests.spark_cluster import started_cluster
-
     from celosia.data.engines.spark import SparkEngine
+    from tests.spark_cluster import run_cluster
 
-    with started_cluster() as cluster, contextlib.closing(SparkEngine(cluster.address, folder, 4 * 10**9)):
+    with run_cluster() as cluster, contextlib.closing(SparkEngine(cluster.address, folder, 4 * 10**9)):
         yield cluster.address
 
 
@@ -88,13 +89,13 @@ def _describe(folder: Path) -> None:
     """State roles, purposes and policy as a person would."""
     from celosia.model import dictionary
     from celosia.model.variables import Role, Treatment
-    from celosia.pipeline import open_project
+    from celosia.pipeline.project.folder import open_project
 
     stated = [
         replace(v, label=v.name, role=Role(ROLES[v.name]), purpose="bench", treatment=Treatment.KEEP)
         if v.name in ROLES
         else replace(v, role=Role.IDENTIFIER, purpose="", treatment=Treatment.REMOVE)
-        for v in open_project(folder).variables()
+        for v in open_project(folder).variables
     ]
     (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")
     path = folder / "celosia.toml"

@@ -23,13 +23,13 @@ REPEATS = 5  # visits to each page
 GOAL_PAGE, GOAL_PREVIEW = Fixed(2.0, "2 s"), Fixed(5.0, "5 s")
 GOAL_MEMORY = Fixed(400e6, "400 MB")
 PAGES = ("", "/data", "/dictionary", "/request", "/hierarchies", "/risk", "/search", "/result")
-VERBS = ("profile_report", "risk_overview", "make_plan", "run_plan", "evaluation_report")
+OPERATIONS = ("profile_report", "risk_overview", "make_plan", "run_plan", "evaluation_report")
 RAW, PROJECT = "egresos.csv", "egresos"
 
 
 def raw_file(folder: Path, rows: int) -> Work:
     """A file of discharges."""
-    from celosia.pipeline import write_discharges
+    from celosia.demo.synthetic.discharges import write_discharges
 
     def work() -> None:
         write_discharges(folder / RAW, rows, seed=1)
@@ -56,24 +56,32 @@ def walk(folder: Path) -> Work:
     """From the file to a candidate and its evaluation; seconds of each verb."""
     import shutil
 
-    from celosia import pipeline
+    from celosia.pipeline.candidate.run import run_plan
+    from celosia.pipeline.intake.dictionary_files import state_purpose
+    from celosia.pipeline.intake.init_project import init
+    from celosia.pipeline.intake.profile import profile_report
+    from celosia.pipeline.planning.plan import make_plan
+    from celosia.workbench.result import evaluation_report
+    from celosia.workbench.risk import risk_overview
+
+    operations = (profile_report, risk_overview, make_plan, run_plan, evaluation_report)
 
     shutil.rmtree(folder / PROJECT, ignore_errors=True)
 
     def work() -> dict[str, float]:
         start = time.perf_counter()
-        made = pipeline.init(folder / RAW, folder / PROJECT, ["minsal"])
+        made = init(folder / RAW, folder / PROJECT, ["minsal"])
         seconds = {"init": time.perf_counter() - start}
         asked = [one.name for one in made.variables if one.role and one.role.value in ("quasi", "sensitive")]
-        pipeline.state_purpose(folder / PROJECT, asked[:5], "bench")
-        return seconds | {verb: _timed(lambda verb=verb: getattr(pipeline, verb)(folder / PROJECT)) for verb in VERBS}
+        state_purpose(folder / PROJECT, asked[:5], "bench")
+        return seconds | {each.__name__: _timed(lambda each=each: each(folder / PROJECT)) for each in operations}
 
     return work
 
 
 def preview(folder: Path) -> Work:
     """The first rows and how the file is read, as the page shows them before anything else."""
-    from celosia.pipeline import preview_source
+    from celosia.pipeline.intake.preview import preview_source
 
     def work() -> None:
         preview_source(folder / RAW)
@@ -150,14 +158,13 @@ def _name(page: str) -> str:
 def cases(scale: Scale) -> Iterator[Case]:
     """The walk that the pages show, then the pages."""
     for rows in scale.rows(ROWS, SMALL):
-        verbs = ("init", *VERBS)
         yield Case(
             f"the walk, {rows:,} rows",
             prepare=Job("file", raw_file, {"rows": rows}),
             jobs=(Job("copy", plain_copy, words="plain DuckDB copy"), Job("walk", walk)),
             figures=(
                 Figure("all of it", ("walk",), ("copy",)),
-                *(Figure(verb, (f"walk:{verb}",), ("copy",)) for verb in verbs),
+                *(Figure(verb, (f"walk:{verb}",), ("copy",)) for verb in ("init", *OPERATIONS)),
             ),
         )
         yield Case(

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from bench.terminal import amount_text, change_text, faster_text, ratio_text
 from markupsafe import Markup
 
 import celosia.dossier as dossier
-from celosia.dossier._drawing import Drawing, Shape, circle, label, line
+from bench.terminal import amount_text, change_text, faster_text, ratio_text
+from celosia.dossier.drawing import Drawing, Shape, circle, label, line
 
 WIDTH, HEIGHT = 640, 380
 LEFT, RIGHT, TOP, BOTTOM = 60, 176, 34, 44  # room around the plot

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import psutil  # type: ignore[import-untyped]
+
 from bench.frame import Bench, Case, Job, Measured, Round, Scale, Taken, disagreement, measured, rounds_for
 
 REPOSITORY = Path(__file__).resolve().parents[1]

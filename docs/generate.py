@@ -4,6 +4,7 @@
     commands.md      every command with its help, from the command tree
     requirements.md  every requirement with the tests that prove it, from the marks on the tests
     techniques.md    every technique with its declared parameters
+    architecture.md  only its table of packages, from docs/packages.toml
 
 Run by `make pages`; a test compares the result with the files kept here. Knows nothing of the site generator.
 """
@@ -11,6 +12,8 @@ Run by `make pages`; a test compares the result with the files kept here. Knows 
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import re
 import sys
 import tomllib
@@ -19,9 +22,13 @@ from pathlib import Path
 
 import click
 
+import celosia
 from celosia import errors, messages
 from celosia.cli import build_cli
-from celosia.pipeline import describe_techniques
+from celosia.pipeline.assessment.apply_techniques import describe_techniques
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from pictures import packages_picture, value_picture
 
 DOCS = Path(__file__).resolve().parent
 TESTS = DOCS.parent / "tests"
@@ -70,6 +77,12 @@ WORDS = {
         "readings": "Lecturas",
         "readings_intro": "Donde una norma se contradice o deja algo abierto, celosia la lee así.",
         "reading_columns": "| id | lectura | prueba |",
+        "package_columns": "| paquete | qué sabe | puede importar | bibliotecas |",
+        "packages_note": "Un nombre vale por el paquete y todo lo que contiene. Todo módulo de un paquete puede "
+        "importar su `errors.py`.",
+        "nothing": "nada nuestro",
+        "standard": "solo la estándar",
+        "any": "–",
     },
     "en": {
         "made": "Page made by `make pages`: not edited by hand.",
@@ -105,14 +118,27 @@ WORDS = {
         "readings": "Readings",
         "readings_intro": "Where a norm contradicts itself or leaves something open, celosia reads it so.",
         "reading_columns": "| id | reading | proof |",
+        "package_columns": "| package | what it knows | may import | libraries |",
+        "packages_note": "A name stands for the package and everything below it. Every module of a package may import "
+        "its `errors.py`.",
+        "nothing": "nothing of ours",
+        "standard": "standard only",
+        "any": "–",
     },
 }
 
 
 def pages() -> dict[Path, str]:
     """Every generated page with its text."""
-    makers = {"errors.md": errors_page, "commands.md": commands_page, "requirements.md": requirements_page,
-              "techniques.md": techniques_page}  # fmt: skip
+    makers = {
+        "errors.md": errors_page,
+        "commands.md": commands_page,
+        "requirements.md": requirements_page,
+        "techniques.md": techniques_page,
+        "architecture.md": architecture_page,
+        "pictures/packages.svg": packages_picture,
+        "pictures/value.svg": value_picture,
+    }
     return {DOCS / language / name: make(language) for language in messages.LANGUAGES for name, make in makers.items()}
 
 
@@ -130,6 +156,9 @@ def _joined(lines: list[str]) -> str:
 
 def errors_page(language: str) -> str:
     """All errors by family, each with its exit code and its sentence."""
+    for package in pkgutil.walk_packages(celosia.__path__, "celosia."):
+        if package.name.endswith(("errors", ".storage")):
+            importlib.import_module(package.name)
     lines = _opening(language, "errors")
     for family in (errors.WrongUse, errors.BadInput, errors.Refusal, errors.InternalFault):
         lines += [f"## {WORDS[language][family.__name__]} ({WORDS[language]['exit']} {family.exit_code})", ""]
@@ -139,8 +168,7 @@ def errors_page(language: str) -> str:
 
 
 def _descendants(root: type[errors.CelosiaError]) -> Iterator[type[errors.CelosiaError]]:
-    if root.__module__.startswith(errors.__name__):
-        yield root
+    yield root
     for child in root.__subclasses__():
         yield from _descendants(child)
 
@@ -202,6 +230,38 @@ def _parameter_row(name: str, param: dict, words: dict[str, str]) -> str:
 
 def _default(value: object) -> str:
     return "–" if value in (None, [], "") else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+# --- architecture -----------------------------------------------------------------------------------
+
+TABLE_OF_PACKAGES = re.compile(r"(<!-- packages[^>]*-->\n).*?(<!-- end of packages -->\n)", flags=re.S)
+
+
+def architecture_page(language: str) -> str:
+    """The page as it is kept, with its table of packages made anew."""
+    page = (DOCS / language / "architecture.md").read_text("utf-8")
+    table = "\n".join(["", *_packages_lines(language), "", ""])
+    text, count = TABLE_OF_PACKAGES.subn(lambda match: match[1] + table + match[2], page)
+    if count != 1:
+        raise ValueError("architecture.md must mark the place of its table of packages once")
+    return text
+
+
+def _packages_lines(language: str) -> list[str]:
+    document, words = tomllib.loads((DOCS / "packages.toml").read_text("utf-8")), WORDS[language]
+    rows = [
+        f"| `{name}` | {package[language]} | {', '.join(package['may_import']) or words['nothing']} "
+        f"| {_libraries(package, words)} |"
+        for name, package in document["packages"].items()
+    ]
+    groups = [f"- *{name}*: {', '.join(members)}" for name, members in document["groups"].items()]
+    return [words["package_columns"], "|---|---|---|---|", *rows, "", words["packages_note"], "", *groups]
+
+
+def _libraries(package: dict, words: dict[str, str]) -> str:
+    if "libraries" not in package:
+        return words["any"]
+    return ", ".join(package["libraries"]) or words["standard"]
 
 
 # --- requirements -----------------------------------------------------------------------------------

@@ -46,8 +46,9 @@ def main() -> None:
 
 def _catalogue() -> None:
     """The first page of the catalogue of the statistics."""
-    from celosia.dossier import catalogue_document, to_png
-    from celosia.model.stats_reports import catalogue_from
+    from celosia.dossier.pdf import to_png
+    from celosia.dossier.stats import catalogue_document
+    from celosia.model.reports.stats import catalogue_from
 
     with tempfile.TemporaryDirectory() as folder:
         _walked(yapo.STEPS, yapo_data.make_data, Path(folder))
@@ -65,12 +66,14 @@ def _walked(steps: Sequence[Step], make_data: Edit, folder: Path) -> None:
 def _pages(project: Path, document: str, language: str) -> tuple[bytes, ...]:
     """The pages of one internal document of a walked project."""
     from celosia import messages
-    from celosia.dossier import to_png
-    from celosia.pipeline._documents import _wanted, gather
+    from celosia.dossier.pdf import to_png
+    from celosia.pipeline.release.documents import collect_document_input, document_builders
 
     now = datetime.now(UTC)
     with messages.speaking(language):
-        made = _wanted(gather(project, now), "internal")[document](gather(project, now), language)
+        made = document_builders(collect_document_input(project, now), "internal")[document](
+            collect_document_input(project, now), language
+        )
     return to_png(made, now, PIXELS_PER_INCH)
 
 

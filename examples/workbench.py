@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia import messages
-from celosia.data.synthetic import discharges
+from celosia.demo.synthetic.discharges import discharges
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

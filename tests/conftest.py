@@ -1,4 +1,4 @@
-"""Fixtures and habits shared by all tests: Spanish first, one Spark session, and no silent skip."""
+"""Fixtures and hooks of all tests: Spanish first, one server of each kind, and no silent skip."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
 from tests.servers import icu_url, own_database, postgres_url, spark_cluster, spark_engine, under_ci
 
 # Fixtures that every folder of tests shares.
@@ -21,8 +22,10 @@ ONE_WORKER = ("spark", "postgres", "web")
 
 # Compiling a kernel on its first call takes seconds and a machine may be busy, so no example is timed; under CI the
 # examples are the same on every run.
-settings.register_profile("house", deadline=None, derandomize=under_ci(), suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("house")
+settings.register_profile(
+    "celosia", deadline=None, derandomize=under_ci(), suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("celosia")
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +50,8 @@ def _spanish_first(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.delenv(name, raising=False)
     messages.use("es")
     yield
-    messages.use("es")  # what a whole module shares is made before the next test begins
+    # Fixtures of a whole module are made before the next test begins.
+    messages.use("es")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,7 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.xdist_group(kind))
 
 
-def _skipped(config: pytest.Config) -> list[tuple[str, str]]:
+def _skipped_tests(config: pytest.Config) -> list[tuple[str, str]]:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     reports: Iterable[pytest.TestReport] = reporter.stats.get("skipped", []) if reporter else []
     return sorted((report.nodeid, _reason(report)) for report in reports)
@@ -73,13 +77,13 @@ def _reason(report: pytest.TestReport) -> str:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Under CI a skipped test is a failed run. The controller decides: workers have no reporter."""
-    if under_ci() and session.exitstatus == pytest.ExitCode.OK and _skipped(session.config):
+    if under_ci() and session.exitstatus == pytest.ExitCode.OK and _skipped_tests(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Name every test that did not run, and why, where nobody can overlook it."""
-    skipped = _skipped(config)
+    skipped = _skipped_tests(config)
     if not skipped:
         return
     verdict = "under CI this fails the run" if under_ci() else "these promises were NOT checked"

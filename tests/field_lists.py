@@ -11,10 +11,10 @@ DOCS = Path(__file__).parents[1] / "docs"
 _WORD = re.compile(r"`(\w+)`")
 
 
-def undescribed(
+def field_differences(
     language: str, heading: str, document: Mapping[str, Any], optional: frozenset[str] = frozenset()
 ) -> set[str]:
-    """Where page and file part ways: fields that one of them lacks, and parts of a list's items that no line names."""
+    """Fields that only the page or only the file has, and parts of a list's items that no line of the page names."""
     lines = _lines(language, heading)
     listed = {field for fields in lines for field in fields}
     given = set(document) - {"format"}

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.spark_cluster import Cluster, started_cluster
+
+from tests.spark_cluster import Cluster, run_cluster
 
 if TYPE_CHECKING:
-    from celosia.data.engines import Engine
+    from celosia.data.engines.base import Engine
 
 DEBIAN_POSTGRES = Path("/usr/lib/postgresql")
 
@@ -63,10 +64,10 @@ def own_database(postgres_url: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def icu_url() -> Iterator[str]:
     """A database whose own order is Spanish (ICU): the server from PyPI is built without ICU, so Debian's."""
-    found = sorted(DEBIAN_POSTGRES.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    if not found:
+    programs_by_version = sorted(DEBIAN_POSTGRES.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if not programs_by_version:
         skip_loudly("needs Debian's PostgreSQL (apt install postgresql) for a database in ICU order")
-    programs = found[-1].parent
+    programs = programs_by_version[-1].parent
     folder = Path(tempfile.mkdtemp(prefix="celosia-icu-"))
     user = "postgres" if os.geteuid() == 0 else None
     if user:
@@ -94,7 +95,7 @@ def _need_java() -> None:
 def spark_cluster() -> Iterator[Cluster]:
     """A master and two workers on loopback, each a process of its own."""
     _need_java()
-    with started_cluster() as cluster:
+    with run_cluster() as cluster:
         yield cluster
 
 

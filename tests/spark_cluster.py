@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.moving import files_under
+from tests.folder_listing import files_under
 
 START_SECONDS = 180
 WORKERS = 2
@@ -31,10 +31,10 @@ class Cluster:
         self._numbers = 0
         place = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         self._start("master", "org.apache.spark.deploy.master.Master", *place)
-        self.address = self._said(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)", 1)[-1]
+        self.address = self._wait_for_log(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)", 1)[-1]
         for _ in range(WORKERS):
             self._start_worker()
-        self._registered(WORKERS)
+        self._wait_for_workers(WORKERS)
 
     def kill_worker(self) -> None:
         """End one worker and its executors at once, as a machine that loses its power does."""
@@ -52,7 +52,7 @@ class Cluster:
         for _ in range(missing):
             self._start_worker()
         if missing:
-            self._registered(before + missing)
+            self._wait_for_workers(before + missing)
 
     def logs(self) -> str:
         """Everything that master, workers and executors wrote."""
@@ -86,32 +86,32 @@ class Cluster:
             "SPARK_LOCAL_DIRS": str(own / "local"),
         }
         with open(own / "log", "wb") as log:
+            program = [str(self._home / "bin" / "spark-class"), *command]
             self._processes[name] = subprocess.Popen(
-                [str(self._home / "bin" / "spark-class"), *command],
-                env=os.environ | settings, cwd=own, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                program, env=os.environ | settings, cwd=own, stdout=log, stderr=log, start_new_session=True
+            )
 
-    def _registered(self, count: int) -> None:
-        self._said("(Registering worker) 127", count)
+    def _wait_for_workers(self, count: int) -> None:
+        self._wait_for_log("(Registering worker) 127", count)
 
-    def _said(self, pattern: str, times: int) -> list[str]:
-        """What the master's log says, once it said it so many times."""
+    def _wait_for_log(self, pattern: str, times: int) -> list[str]:
+        """Wait until the master's log matches a pattern so many times, and return the matches."""
         log = self.folder / "master" / "log"
-        found: list[str] = []
+        matches: list[str] = []
 
         def enough() -> bool:
-            found[:] = re.findall(pattern, log.read_text("utf-8", "replace"))
-            return len(found) >= times
+            matches[:] = re.findall(pattern, log.read_text("utf-8", "replace"))
+            return len(matches) >= times
 
         wait_until(enough, START_SECONDS)
-        return found
+        return matches
 
 
 _LOGS = ("log", "stdout", "stderr")
 
 
 @contextlib.contextmanager
-def started_cluster() -> Iterator[Cluster]:
+def run_cluster() -> Iterator[Cluster]:
     """A cluster and its folder, both gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="celosia-cluster-"))
     cluster = None
@@ -138,10 +138,10 @@ def wait_until(done: Callable[[], bool], seconds: float) -> None:
 
 def _children_in(folder: Path) -> list[int]:
     """Processes that work somewhere inside a folder: executors and their Pythons."""
-    found = []
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 if Path(os.readlink(entry / "cwd")).is_relative_to(folder):
-                    found.append(int(entry.name))
-    return found
+                    processes.append(int(entry.name))
+    return processes

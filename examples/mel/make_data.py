@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from celosia.demo.synthetic.files import write_raw_csv
+from celosia.demo.synthetic.surveys import survey
 from examples.walker import run_as_maker
-
-from celosia.data.synthetic import survey, write_raw_csv
 
 ROWS, SEED = 3_000, 2024
 

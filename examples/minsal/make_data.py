@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from celosia.demo.synthetic.discharges import write_discharges
 from examples.walker import run_as_maker
-
-from celosia.data.synthetic import write_discharges
 
 ROWS, SEED = 3_000, 2024
 

@@ -8,9 +8,9 @@ import sqlite3
 from pathlib import Path
 
 import pyarrow as pa
-from examples.walker import run_as_maker
 
-from celosia.data.synthetic import personal_database
+from celosia.demo.synthetic.personal import personal_database
+from examples.walker import run_as_maker
 
 USERS, SEED = 3_000, 2024
 DECLARATIONS = ("stats.toml", "mapas")

@@ -3,8 +3,8 @@
     from celosia import treatments
     treated, change = treatments.microaggregate(frame, columns=["ingreso"], k=3)
 
-The frame given is not touched; the answer is a frame of the same kind and the report of the change. A `seed` repeats
-the draws of the techniques that use chance. `celosia techniques NAME` tells the parameters of each.
+The frame is not changed; the result is a frame of the same kind and the report of the change. A `seed` repeats
+the draws of the techniques that use chance. `celosia techniques NAME` lists the parameters of each.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-NAMES = (
-    "select", "remove_variables", "remove_records", "recode", "generalise", "mask", "intervals", "age", "period",
-    "grid", "region", "top_bottom", "microaggregate", "noise", "swap", "rank_swap", "swap_households", "round", "pram",
-    "suppress_cells", "mask_sensitive", "shuffle", "renumber",
-)  # fmt: skip
+NAMES: tuple[str, ...] = tuple(
+    """
+    select remove_variables remove_records recode generalise mask intervals age period grid region top_bottom
+    microaggregate noise swap rank_swap swap_households round pram suppress_cells mask_sensitive shuffle renumber
+    """.split()
+)
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
     if name in NAMES:
-        return partial(_treated, technique=name)
+        return partial(_treat_frame, technique=name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -30,7 +31,7 @@ def __dir__() -> list[str]:
     return sorted(NAMES)
 
 
-def _treated(frame: Any, *, technique: str, seed: bytes | str | None = None, **settings: Any) -> Any:
-    from celosia.pipeline import treat
+def _treat_frame(frame: Any, *, technique: str, seed: bytes | str | None = None, **settings: Any) -> Any:
+    from celosia.pipeline.assessment.apply_techniques import treat
 
     return treat(frame, technique, seed=seed, **settings)

@@ -13,23 +13,23 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pytest
 
-from attacks.made_people import chance, permuted, permuted_with_outsiders, unrelated, untreated
-from celosia.attacks._scene import Records, Scene
+from celosia.attacks.attack_input import AttackInput, Records
 from celosia.attacks.inference import inference
 from celosia.attacks.linkability import Pseudonyms, rows_together, two_views
 from celosia.attacks.singling_out import singling_out
-from celosia.model.attacks import Control, Estimate
+from celosia.model.reports.attacks import Control, Estimate
+from tests.attacks.made_people import chance, permuted, permuted_with_outsiders, unrelated, untreated
 
 RUNS = 1_000
 FEW_RUNS = 150
-Attack = Callable[[Scene, np.random.Generator], Iterable[Estimate]]
+Attack = Callable[[AttackInput, np.random.Generator], Iterable[Estimate]]
 
 ATTACKS: dict[str, Attack] = {
     "singling_out": lambda scene, rng: [singling_out(scene, rng, attempts=5_000)],
     "linkability": lambda scene, rng: [two_views(scene, rng, attempts=5_000)],
     "inference": lambda scene, rng: inference(scene, "causa", rng, attempts=5_000),
 }
-NOTHING_WORKS: dict[str, Callable[[int], Scene]] = {
+NOTHING_WORKS: dict[str, Callable[[int], AttackInput]] = {
     "unrelated rows, 100 controls": lambda seed: unrelated(seed, 100),
     "unrelated rows, 5,000 controls": lambda seed: unrelated(seed, 5_000),
     "unrelated rows recoded locally, 1,000 controls": lambda seed: unrelated(seed, 1_000, local=True),
@@ -48,7 +48,7 @@ def covers_zero(found: Estimate) -> bool:
     return found.excess_low <= 0 <= found.excess_high
 
 
-def coverage(attack: Attack, make: Callable[[int], Scene], runs: int) -> dict[str, float]:
+def coverage(attack: Attack, make: Callable[[int], AttackInput], runs: int) -> dict[str, float]:
     """Share of runs whose interval covers zero, by attack.
 
     Runs with fewer than 20 attempts on a side are not counted, nor attacks that are rarely tried so often (as a class
@@ -90,20 +90,22 @@ def test_on_the_original_itself_every_attack_works(risk: str, controls: int) -> 
         assert found.control is not Control.NONE
 
 
-def _two_records_each(seed: int, *, told: bool) -> tuple[Scene, Pseudonyms]:
+def _two_records_each(seed: int, *, told: bool) -> tuple[AttackInput, Pseudonyms]:
     """200 people with two records; the pseudonym stands for the person, or for nobody."""
     rng = chance(seed)
     single = unrelated(seed, 100, rows=400)
     persons = np.repeat(np.arange(200), 2)
     codes = persons if told else rng.permutation(persons)
-    scene = Scene(single.columns, Records(single.original.codes, persons), Records(single.original.codes, persons))
+    scene = AttackInput(
+        single.columns, Records(single.original.codes, persons), Records(single.original.codes, persons)
+    )
     return scene, Pseudonyms("clave", codes)
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("M28")
 def test_pseudonyms_that_stand_for_nobody_join_no_records() -> None:
-    def attack(scene: Scene, rng: np.random.Generator) -> list[Estimate]:
+    def attack(scene: AttackInput, rng: np.random.Generator) -> list[Estimate]:
         names = Pseudonyms("clave", rng.permutation(np.repeat(np.arange(200), 2)))
         return [rows_together(scene, rng, names)]
 

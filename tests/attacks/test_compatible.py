@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.attacks._compatible import compatible
-from celosia.hierarchy import build, compile_for, from_rows
+from celosia.attacks.compatible import compatible
+from celosia.hierarchy.compile import compile_for
+from celosia.hierarchy.registry import build
+from celosia.hierarchy.rows import from_rows
 
 AGES = [str(age) for age in range(121)]
 DAYS = ["2019-12-31", "2020-01-01", "2024-01-15", "2024-02-29", "2024-03-31", "2024-06-30", "2024-07-01", "2024-12-30"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import xlogy
 from scipy.stats import binom
 
-from celosia.attacks._estimates import Trials, _control_rate, estimate, excess_interval, rate_interval, unmeasured
-from celosia.model.attacks import AttackReport, Control, Estimate, Finding
+from celosia.attacks.estimates import Trials, _control_rate, estimate, excess_interval, not_measured, rate_interval
+from celosia.model.reports.attacks import AttackReport, Control, Estimate, Finding
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_supposed_control_rate_is_the_most_likely_one(attack: Trials, contro
 
 
 def test_an_attack_that_could_not_be_tried_has_no_rate_and_a_reason() -> None:
-    found = unmeasured("two_views", "linkability", "one_view_only", variables=("edad",))
+    found = not_measured("two_views", "linkability", "one_view_only", variables=("edad",))
     assert (found.measured, found.works, found.rate, found.excess) == (False, False, None, None)
     assert found.reason == "one_view_only"
     assert estimate("x", "inference", Trials(0, 0), control=Control.MARGINS).reason == "no_attempts"

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from attacks.made_people import chance, untreated
-from celosia.attacks._guesses import _Bayes, guess, learn
-from celosia.attacks._scene import Column, Records, Scene, index_of, same_values
-from celosia.attacks.inference import inference, people_of_one_mind
-from celosia.kernels.queries import tally
-from celosia.model.attacks import Control, Estimate
+from celosia.attacks.attack_input import AttackInput, PublishedColumn, Records, inverted_index, unchanged_column
+from celosia.attacks.guesses import NaiveBayes, guess, training_data
+from celosia.attacks.inference import inference, persons_in_homogeneous_classes
+from celosia.kernels.queries import tally_values
+from celosia.model.reports.attacks import Control, Estimate
+from tests.attacks.made_people import chance, untreated
 
 
 def by_name(found: tuple[Estimate, ...]) -> dict[str, Estimate]:
@@ -30,8 +30,8 @@ def test_the_values_of_a_class_are_counted_as_by_reading_every_record(seed: int)
     codes, values, folds = rng.integers(0, 4, (24, 2)), rng.integers(-1, 3, 24), rng.integers(0, 3, 24)
     weight, sets = rng.integers(1, 5, 24).astype(float), [rng.random((5, 4)) < 0.5 for _ in range(2)]
     queries, left_out = rng.integers(-1, 5, (9, 2)), rng.integers(-1, 3, 9)
-    index = index_of(codes, [sparse.csr_array(table) for table in sets])
-    found = tally(index, queries, left_out, folds, values, weight, 3)
+    index = inverted_index(codes, [sparse.csr_array(table) for table in sets])
+    found = tally_values(index, queries, left_out, folds, values, weight, 3)
     for q, query in enumerate(queries):
         expected = np.zeros(3)
         for row in range(24):
@@ -44,9 +44,9 @@ def test_the_values_of_a_class_are_counted_as_by_reading_every_record(seed: int)
 def test_the_model_is_naive_bayes_smoothed_by_one_person() -> None:
     rng = chance(3)
     codes, values = rng.integers(0, 3, (60, 2)), rng.integers(0, 2, 60)
-    columns = (same_values("a", 3), same_values("b", 3))
-    learnt = learn(columns, Records(codes), values, np.zeros(60, np.int64), 2)
-    model = _Bayes.of(learnt, [column.covers for column in columns], -1)
+    columns = (unchanged_column("a", 3), unchanged_column("b", 3))
+    learnt = training_data(columns, Records(codes), values, np.zeros(60, np.int64), 2)
+    model = NaiveBayes.of(learnt, [column.covers for column in columns], -1)
     by_hand = []
     for value in range(2):
         mine = codes[values == value]
@@ -61,8 +61,8 @@ def test_a_class_of_one_mind_raises_inference() -> None:
     place = np.repeat([0, 1], [400, 600])
     cause = np.where(place == 0, 0, np.array([1, 1, 2, 3, 4])[np.arange(1000) % 5])
     records = Records(np.column_stack([place, cause]), np.arange(1000))
-    columns = (same_values("comuna", 2), same_values("causa", 5))
-    found = by_name(inference(Scene(columns, records, records), "causa", chance(1)))
+    columns = (unchanged_column("comuna", 2), unchanged_column("causa", 5))
+    found = by_name(inference(AttackInput(columns, records, records), "causa", chance(1)))
     sure = found["homogeneous_class"]
     assert sure.rate == 1.0
     assert sure.works
@@ -87,8 +87,8 @@ def test_habits_that_people_share_are_no_disclosure() -> None:
     place = rng.integers(0, 10, 5_000)
     cause = np.where(rng.random(5_000) < 0.8, place % 4, rng.integers(0, 4, 5_000))
     records = Records(np.column_stack([place, cause]), np.arange(5_000))
-    columns = (same_values("comuna", 10), same_values("causa", 4))
-    model = by_name(inference(Scene(columns, records, records), "causa", rng))["learned_model"]
+    columns = (unchanged_column("comuna", 10), unchanged_column("causa", 4))
+    model = by_name(inference(AttackInput(columns, records, records), "causa", rng))["learned_model"]
     assert model.control_rate is not None
     assert model.control_rate > 0.7
     assert not model.works
@@ -103,8 +103,8 @@ def test_who_is_alone_is_remembered_by_the_model() -> None:
 def test_a_label_right_for_everybody_is_never_a_guess() -> None:
     """Every sensitive value is masked: there is nothing to guess."""
     covers = sparse.csr_array(np.array([[1, 0], [0, 1], [1, 1]], bool))
-    columns = (same_values("comuna", 2), Column("causa", covers))
-    scene = Scene(columns, Records(np.full((9, 2), [0, 2])), Records(np.zeros((9, 2), np.int64)))
+    columns = (unchanged_column("comuna", 2), PublishedColumn("causa", covers))
+    scene = AttackInput(columns, Records(np.full((9, 2), [0, 2])), Records(np.zeros((9, 2), np.int64)))
     assert {one.reason for one in inference(scene, "causa", chance(1))} == {"no_sensitive_value"}
 
 
@@ -113,16 +113,18 @@ def test_a_chapter_is_a_right_guess_for_its_diagnoses() -> None:
     covers = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool))
     place = np.arange(200) % 2
     original = np.column_stack([place, 2 * place + np.arange(200) // 2 % 2])
-    scene = Scene(
-        (same_values("comuna", 2), Column("causa", covers)), Records(np.column_stack([place, place])), Records(original)
+    scene = AttackInput(
+        (unchanged_column("comuna", 2), PublishedColumn("causa", covers)),
+        Records(np.column_stack([place, place])),
+        Records(original),
     )
     assert by_name(inference(scene, "causa", chance(1)))["class_majority"].rate == 1.0
 
 
 def test_a_target_is_found_through_generalised_labels() -> None:
     bands = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool))
-    columns, codes = (Column("edad", bands),), np.array([[0], [0], [1]])
-    learnt = learn(columns, Records(codes), np.array([0, 0, 1]), np.zeros(3, np.int64), 2)
+    columns, codes = (PublishedColumn("edad", bands),), np.array([[0], [0], [1]])
+    learnt = training_data(columns, Records(codes), np.array([0, 0, 1]), np.zeros(3, np.int64), 2)
     found = guess(learnt, np.array([[1], [3]]), np.array([-1, -1]))
     assert found.majority.tolist() == [0, 1]
     assert found.sure.all()
@@ -131,8 +133,8 @@ def test_a_target_is_found_through_generalised_labels() -> None:
 def test_many_records_of_one_person_count_once() -> None:
     """One person with three records does not outvote two persons."""
     codes = np.zeros((5, 1), np.int64)
-    learnt = learn(
-        (same_values("edad", 1),), Records(codes, np.array([0, 0, 0, 1, 2])), np.array([0, 0, 0, 1, 1]),
+    learnt = training_data(
+        (unchanged_column("edad", 1),), Records(codes, np.array([0, 0, 0, 1, 2])), np.array([0, 0, 0, 1, 1]),
         np.zeros(5, np.int64), 2,
     )  # fmt: skip
     assert guess(learnt, np.zeros((1, 1), np.int64), np.array([-1])).majority.tolist() == [1]
@@ -140,7 +142,7 @@ def test_many_records_of_one_person_count_once() -> None:
 
 def test_people_in_classes_of_one_mind_are_counted_as_persons() -> None:
     codes, values = np.array([[0], [0], [1], [1], [2]]), np.array([3, 3, 1, 2, -1])
-    assert people_of_one_mind(Records(codes, np.array([7, 7, 1, 2, 3])), values) == 1
+    assert persons_in_homogeneous_classes(Records(codes, np.array([7, 7, 1, 2, 3])), values) == 1
 
 
 def test_the_same_seed_gives_the_same_estimates() -> None:

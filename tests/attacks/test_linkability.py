@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from attacks.made_people import chance, people, plain_columns, untreated
-from celosia.attacks._scene import Records, Scene, index_of, same_values
+from celosia.attacks.attack_input import AttackInput, Records, inverted_index, unchanged_column
 from celosia.attacks.linkability import Pseudonyms, halves, rows_together, two_views
 from celosia.kernels.queries import group_weight, lineup_weight
+from tests.attacks.made_people import chance, people, plain_columns, untreated
 
 
 @settings(max_examples=40)
@@ -30,7 +30,7 @@ def test_groups_that_fit_both_views_are_counted_as_by_reading_every_record(seed:
         rows = [all(q < 0 or sets[c][q, codes[row, c]] for c, q in enumerate(query)) for row in range(24)]
         return set(group[rows].tolist())
 
-    index = index_of(codes, [sparse.csr_array(table) for table in sets])
+    index = inverted_index(codes, [sparse.csr_array(table) for table in sets])
     both = lineup_weight(index, left, lineups, right, group, begins, members, weight)
     alone = group_weight(index, right, group, weight)
     for q in range(8):
@@ -61,15 +61,15 @@ def test_views_of_a_release_without_the_link_are_not_joined() -> None:
 
 def test_the_columns_are_split_in_two_views_of_like_strength() -> None:
     codes = np.column_stack([np.arange(60) % size for size in (2, 50, 40, 3)])
-    columns = tuple(same_values(name, 60) for name in "abcd")
-    assert halves(Scene(columns, Records(codes), Records(codes))) == (("a", "b"), ("c", "d"))
+    columns = tuple(unchanged_column(name, 60) for name in "abcd")
+    assert halves(AttackInput(columns, Records(codes), Records(codes))) == (("a", "b"), ("c", "d"))
 
 
-def _visits(seed: int = 1) -> tuple[Scene, Pseudonyms]:
+def _visits(seed: int = 1) -> tuple[AttackInput, Pseudonyms]:
     """150 people with three records each, nothing alike between them, under one pseudonym."""
     persons = np.repeat(np.arange(150), 3)
     records = Records(people(450, chance(seed)), persons)
-    return Scene(plain_columns(), records, records), Pseudonyms("clave", persons)
+    return AttackInput(plain_columns(), records, records), Pseudonyms("clave", persons)
 
 
 @pytest.mark.requirement("M28")
@@ -96,13 +96,13 @@ def test_people_with_one_record_have_none_to_join() -> None:
 
 
 def test_one_column_is_not_two_views() -> None:
-    scene = untreated(1).pick(["edad"])
+    scene = untreated(1).select_columns(["edad"])
     assert two_views(scene, chance(1)).reason == "one_view_only"
 
 
 def test_one_person_makes_no_line_up() -> None:
     one = Records(np.zeros((1, 4), np.int64))
-    found = two_views(Scene(plain_columns(), one, one), chance(1))
+    found = two_views(AttackInput(plain_columns(), one, one), chance(1))
     assert (found.rate, found.reason) == (None, "too_few_people")
 
 

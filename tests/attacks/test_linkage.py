@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from celosia.attacks._compatible import compatible
-from celosia.attacks._pairs import TooManyPairs, join, pieces
-from celosia.attacks._scene import Column, Records, same_values
-from celosia.attacks.linkage import OUTCOMES, exact_claims, linkage, probable_linkage, shuffled
-from celosia.model.attacks import Control
+from celosia.attacks.attack_input import PublishedColumn, Records, unchanged_column
+from celosia.attacks.compatible import compatible
+from celosia.attacks.linkage import OUTCOMES, exact_claims, linkage, probable_linkage, shuffle_columns
+from celosia.attacks.pairs import TooManyPairs, join, pair_pieces
+from celosia.model.reports.attacks import Control
 
 NAMES, SIZES = ("comuna", "sexo", "edad", "fecha"), (346, 2, 100, 365)
 
 
-def column(name: str, labels: list[str], values: list[str]) -> Column:
-    return Column(name, compatible(labels, values))
+def column(name: str, labels: list[str], values: list[str]) -> PublishedColumn:
+    return PublishedColumn(name, compatible(labels, values))
 
 
 def people(count: int, seed: int) -> np.ndarray:
@@ -29,29 +29,30 @@ def people(count: int, seed: int) -> np.ndarray:
     return np.stack([rng.integers(0, size, count) for size in SIZES], axis=1)
 
 
-def as_they_are() -> list[Column]:
-    return [same_values(name, size) for name, size in zip(NAMES, SIZES, strict=True)]
+def as_they_are() -> list[PublishedColumn]:
+    return [unchanged_column(name, size) for name, size in zip(NAMES, SIZES, strict=True)]
 
 
-def grouped(name: str, size: int, width: int, star: bool = False) -> Column:
+def grouped(name: str, size: int, width: int, star: bool = False) -> PublishedColumn:
     """Codes in groups of a width, and a label that covers everything."""
     groups = -(-size // width)
     covers = np.zeros((groups + star, size), bool)
     covers[np.arange(size) // width, np.arange(size)] = True
     if star:
         covers[-1] = True
-    return Column(name, sparse.csr_array(covers))
+    return PublishedColumn(name, sparse.csr_array(covers))
 
 
 # --- the join -------------------------------------------------------------------------------------------
 
 
 @st.composite
-def two_files(draw: st.DrawFn) -> tuple[list[Column], Records, Records]:
+def two_files(draw: st.DrawFn) -> tuple[list[PublishedColumn], Records, Records]:
     sizes = draw(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=3))
     rng = np.random.Generator(np.random.Philox(draw(st.integers(0, 2**32))))
     columns = [
-        Column(str(place), sparse.csr_array(rng.random(size) < rng.random())) for place, size in enumerate(sizes)
+        PublishedColumn(str(place), sparse.csr_array(rng.random(size) < rng.random()))
+        for place, size in enumerate(sizes)
     ]
     rows = [draw(st.integers(1, 12)) for _ in range(2)]
     sides = [
@@ -60,24 +61,26 @@ def two_files(draw: st.DrawFn) -> tuple[list[Column], Records, Records]:
     return columns, sides[0], sides[1]
 
 
-def agreeing(columns: list[Column], released: Records, external: Records) -> np.ndarray:
+def agreeing(columns: list[PublishedColumn], released: Records, external: Records) -> np.ndarray:
     """Released rows × outside rows × columns, by looking at every pair."""
     return np.stack(
         [c.covers.toarray()[np.ix_(released.codes[:, i], external.codes[:, i])] for i, c in enumerate(columns)], axis=2
     )
 
 
-def row_pairs(columns: list[Column], released: Records, external: Records, last: int | None) -> np.ndarray:
+def row_pairs(columns: list[PublishedColumn], released: Records, external: Records, last: int | None) -> np.ndarray:
     made = join(columns, released, external, last)
     found = np.zeros((len(released), len(external)), bool)
-    for one, other in pieces(made, odd_last=last is not None):
+    for one, other in pair_pieces(made, odd_last=last is not None):
         for a, b in zip(one, other, strict=True):
             found[np.ix_(made.released.of_row == a, made.external.of_row == b)] = True
     return found
 
 
 @given(two_files())
-def test_the_pairs_are_those_that_looking_at_every_pair_finds(files: tuple[list[Column], Records, Records]) -> None:
+def test_the_pairs_are_those_that_looking_at_every_pair_finds(
+    files: tuple[list[PublishedColumn], Records, Records],
+) -> None:
     agree = agreeing(*files)
     assert np.array_equal(row_pairs(*files, None), agree.all(axis=2))
     for place in range(len(files[0])):
@@ -86,18 +89,18 @@ def test_the_pairs_are_those_that_looking_at_every_pair_finds(files: tuple[list[
 
 
 def test_a_pair_is_handed_over_once_however_small_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("celosia.attacks._pairs._PIECE", 1)
-    made = join([same_values("a", 50), grouped("b", 50, 10)], Records(codes := np.arange(50)[:, None] // [1, 10]),
+    monkeypatch.setattr("celosia.attacks.pairs._PIECE", 1)
+    made = join([unchanged_column("a", 50), grouped("b", 50, 10)], Records(codes := np.arange(50)[:, None] // [1, 10]),
                 Records(np.stack([codes[:, 0], codes[:, 0]], axis=1)))  # fmt: skip
-    found = [(int(a), int(b)) for one, other in pieces(made) for a, b in zip(one, other, strict=True)]
+    found = [(int(a), int(b)) for one, other in pair_pieces(made) for a, b in zip(one, other, strict=True)]
     assert sorted(found) == [(place, place) for place in range(50)]
 
 
 def test_more_pairs_than_allowed_stop_the_join() -> None:
-    columns = [grouped("a", 10, 10), same_values("b", 30)]
+    columns = [grouped("a", 10, 10), unchanged_column("b", 30)]
     rows = np.stack([np.zeros(30, np.int64), np.arange(30)], axis=1)
     with pytest.raises(TooManyPairs):
-        list(pieces(join(columns, Records(rows), Records(rows)), most=29))
+        list(pair_pieces(join(columns, Records(rows), Records(rows)), most=29))
 
 
 # --- exact claims ---------------------------------------------------------------------------------------
@@ -117,7 +120,7 @@ def test_an_outside_person_is_found_through_generalised_labels() -> None:
 
 
 def test_matches_are_told_apart_by_how_many_there_are_on_each_side() -> None:
-    columns = [same_values("a", 4)]
+    columns = [unchanged_column("a", 4)]
     released, external = (
         Records(np.array([[0], [1], [1], [2], [3], [3]])),
         Records(np.array([[0], [1], [2], [2], [3], [3]])),
@@ -129,7 +132,7 @@ def test_matches_are_told_apart_by_how_many_there_are_on_each_side() -> None:
     assert found.detail["alike_in_list"] == 4
 
 
-def claims_by_looking_at_all(columns: list[Column], released: Records, external: Records) -> list[int]:
+def claims_by_looking_at_all(columns: list[PublishedColumn], released: Records, external: Records) -> list[int]:
     """Row claimed by each outside row, or -1: telling rows first, then whoever is left against what is left."""
     together = agreeing(columns, released, external).all(axis=2)
     covers = [c.covers.toarray() for c in columns]
@@ -149,7 +152,9 @@ def claims_by_looking_at_all(columns: list[Column], released: Records, external:
 
 
 @given(two_files())
-def test_claims_are_those_that_looking_at_every_pair_makes(files: tuple[list[Column], Records, Records]) -> None:
+def test_claims_are_those_that_looking_at_every_pair_makes(
+    files: tuple[list[PublishedColumn], Records, Records],
+) -> None:
     assert exact_claims(*files).person.tolist() == claims_by_looking_at_all(*files)
 
 
@@ -161,7 +166,7 @@ def test_one_masked_row_does_not_hide_everybody() -> None:
 
 
 def test_several_rows_of_one_person_are_one_candidate() -> None:
-    columns = [same_values("a", 2)]
+    columns = [unchanged_column("a", 2)]
     released = Records(np.array([[0], [0], [1], [1]]), np.array([7, 7, 8, 9]))
     external = Records(np.array([[0], [0], [1]]), np.array([3, 3, 4]))
     claims = exact_claims(columns, released, external)
@@ -180,7 +185,12 @@ def test_a_hundred_planted_people_are_all_found_in_the_raw_file_and_hardly_in_th
     assert found.works
     assert found.remedy in NAMES
     assert found.persons == 100
-    columns = [grouped("comuna", 346, 60), same_values("sexo", 2), grouped("edad", 100, 20), grouped("fecha", 365, 92)]
+    columns = [
+        grouped("comuna", 346, 60),
+        unchanged_column("sexo", 2),
+        grouped("edad", 100, 20),
+        grouped("fecha", 365, 92),
+    ]
     released = Records(raw // np.array([60, 1, 20, 92]))
     after = linkage(columns, released, external, seed=1, truth=truth)
     assert (after.detail["claims"], after.successes, after.works) == (0, 0, False)
@@ -199,7 +209,7 @@ def test_without_the_truth_a_claim_is_held_against_the_shuffled_list() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("outsiders", "size"), [(100, 150), (3_000, 6_000)])
 def test_where_nobody_is_in_the_release_the_interval_covers_zero(outsiders: int, size: int) -> None:
-    columns = [same_values("a", size), grouped("b", 20, 4, star=True)]
+    columns = [unchanged_column("a", size), grouped("b", 20, 4, star=True)]
     covered, runs = 0, 400
     for seed in range(runs):
         rng = np.random.Generator(np.random.Philox(seed))
@@ -273,8 +283,8 @@ def test_the_same_seed_gives_the_same_report() -> None:
 def test_files_that_cannot_be_compared_are_told_apart_by_the_reason() -> None:
     rows, nothing = Records(np.zeros((3, 1), np.int64)), Records(np.zeros((0, 1), np.int64))
     strange = column("comuna", ["Ñuñoa"], ["13120"])
-    assert linkage([], rows.pick([]), rows.pick([]), seed=1).reason == "no_shared_column"
-    assert linkage([same_values("a", 1)], rows, nothing, seed=1).reason == "no_records"
+    assert linkage([], rows.select_columns([]), rows.select_columns([]), seed=1).reason == "no_shared_column"
+    assert linkage([unchanged_column("a", 1)], rows, nothing, seed=1).reason == "no_records"
     found = linkage([strange], rows, rows, seed=1)
     assert (found.reason, found.detail, found.rate) == ("no_common_values", {"variable": "comuna"}, None)
 
@@ -303,7 +313,7 @@ def test_columns_that_follow_from_each_other_are_shuffled_together() -> None:
     """Region beside comuna: an unrelated list must not look like an attack."""
     comuna, sex, age, _ = people(4_000, 1).T
     codes = np.stack([comuna, comuna // 22, sex, age], axis=1)
-    mixed = shuffled(Records(codes), 1).codes
+    mixed = shuffle_columns(Records(codes), 1).codes
     assert np.array_equal(mixed[:, 0] // 22, mixed[:, 1])
     assert not np.array_equal(mixed, codes)
     assert all(np.array_equal(np.sort(mixed[:, place]), np.sort(codes[:, place])) for place in range(4))
@@ -311,4 +321,6 @@ def test_columns_that_follow_from_each_other_are_shuffled_together() -> None:
 
 def test_a_column_of_distinct_values_does_not_keep_the_others_together() -> None:
     codes = np.stack([np.arange(1_000), np.arange(1_000) % 7], axis=1)
-    assert not np.array_equal(shuffled(Records(codes), 1).codes[:, 0] % 7, shuffled(Records(codes), 1).codes[:, 1])
+    assert not np.array_equal(
+        shuffle_columns(Records(codes), 1).codes[:, 0] % 7, shuffle_columns(Records(codes), 1).codes[:, 1]
+    )

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.attacks._view import View
+from celosia.attacks.attack_input import View
 from celosia.attacks.over_time import OverTime, class_changes, differencing, over_time
-from celosia.hierarchy import from_rows
-from celosia.model.attacks import Finding
+from celosia.hierarchy.rows import from_rows
+from celosia.model.reports.attacks import Finding
 
 KEY = ("Fecha", "Sexo", "Edad", "EdadTipo", "Codcom")
 
@@ -234,7 +234,7 @@ def test_classes_change_as_counting_them_one_by_one_says(
             wanted.append((after.total() - before.total(), nested, len(gained) + len(lost) == 1))
     arrays = [np.asarray(rows, np.int64).reshape(-1, 2) for rows in (first, second)]
     made = class_changes(arrays[0], arrays[1], [3, 3])
-    assert list(zip(made.moved.tolist(), made.nested.tolist(), made.alone.tolist(), strict=True)) == wanted
+    assert list(zip(made.moved.tolist(), made.nested.tolist(), made.one_value.tolist(), strict=True)) == wanted
 
 
 def test_the_same_seed_gives_the_same_report_and_no_cell_is_in_it() -> None:

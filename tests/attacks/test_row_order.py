@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from celosia.attacks import View
+from celosia.attacks.attack_input import View
 from celosia.attacks.row_order import ordered_rows
 
 CHANCE = np.random.Generator(np.random.Philox(11))

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from attacks.made_people import banded_columns, chance, people, recoded, untreated
-from celosia.attacks._scene import Column, Records, Scene, index_of, same_values
-from celosia.attacks.singling_out import _labels_drawn, singling_out
-from celosia.kernels.queries import people_of
+from celosia.attacks.attack_input import AttackInput, PublishedColumn, Records, inverted_index, unchanged_column
+from celosia.attacks.singling_out import draw_labels, singling_out
+from celosia.kernels.queries import sole_persons
+from tests.attacks.made_people import banded_columns, chance, people, recoded, untreated
 
 
-def _scene(released: list[list[int]], original: list[list[int]], columns: tuple[Column, ...]) -> Scene:
-    return Scene(columns, Records(np.array(released)), Records(np.array(original)))
+def _scene(released: list[list[int]], original: list[list[int]], columns: tuple[PublishedColumn, ...]) -> AttackInput:
+    return AttackInput(columns, Records(np.array(released)), Records(np.array(original)))
 
 
 @settings(max_examples=40)
@@ -27,7 +27,7 @@ def test_the_only_person_of_a_query_is_found_as_by_reading_every_record(seed: in
     codes, persons = rng.integers(0, 5, (30, 3)), rng.integers(0, 20, 30)
     sets = [rng.random((6, 5)) < 0.4 for _ in range(3)]
     queries = rng.integers(-1, 6, (25, 3))
-    found = people_of(index_of(codes, [sparse.csr_array(table) for table in sets]), queries, persons)
+    found = sole_persons(inverted_index(codes, [sparse.csr_array(table) for table in sets]), queries, persons)
     for query, answer in zip(queries, found, strict=True):
         holding = [all(q < 0 or sets[c][q, codes[row, c]] for c, q in enumerate(query)) for row in range(30)]
         who = set(persons[holding].tolist())
@@ -53,7 +53,7 @@ def test_people_in_pairs_are_not_singled_out() -> None:
 def test_a_generalised_label_still_isolates_its_only_bearer() -> None:
     """Nobody but one is 90 or over; ages are published in bands."""
     bands = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool))  # labels: under and over 90
-    columns = (Column("edad", bands), same_values("sexo", 2))
+    columns = (PublishedColumn("edad", bands), unchanged_column("sexo", 2))
     original = [[0, 0], [1, 0], [0, 1], [1, 1], [3, 1]]
     released = [[0, 0], [0, 0], [0, 1], [0, 1], [1, 1]]
     tried = [singling_out(_scene(released, original, columns), chance(seed)) for seed in range(9)]
@@ -62,15 +62,15 @@ def test_a_generalised_label_still_isolates_its_only_bearer() -> None:
 
 def test_a_label_alone_in_the_release_that_covers_two_people_isolates_nobody() -> None:
     masked = sparse.csr_array(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], bool))
-    columns = (Column("comuna", masked),)
+    columns = (PublishedColumn("comuna", masked),)
     found = singling_out(_scene([[0], [0], [1], [1], [3]], [[0], [0], [1], [1], [2]], columns), chance(1))
     assert found.successes == 0
 
 
 def test_several_records_of_one_person_are_one_person() -> None:
-    columns = (same_values("edad", 3), same_values("sexo", 2))
+    columns = (unchanged_column("edad", 3), unchanged_column("sexo", 2))
     records = Records(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]), np.array([0, 0, 1, 2]))
-    tried = [singling_out(Scene(columns, records, records), chance(seed)) for seed in range(9)]
+    tried = [singling_out(AttackInput(columns, records, records), chance(seed)) for seed in range(9)]
     assert {(found.attempts, found.successes) for found in tried} == {(0, 0), (1, 1)}  # attacked, or set apart
     assert {found.detail["alone"] for found in tried if found.measured} == {1}
 
@@ -78,8 +78,8 @@ def test_several_records_of_one_person_are_one_person() -> None:
 def test_the_remedy_is_the_column_that_isolates() -> None:
     rng = chance(4)
     codes = np.column_stack([rng.integers(0, 2, 300), np.arange(300), rng.integers(0, 3, 300)])
-    columns = (same_values("sexo", 2), same_values("hora", 300), same_values("zona", 3))
-    assert singling_out(Scene(columns, Records(codes), Records(codes)), rng).remedy == "hora"
+    columns = (unchanged_column("sexo", 2), unchanged_column("hora", 300), unchanged_column("zona", 3))
+    assert singling_out(AttackInput(columns, Records(codes), Records(codes)), rng).remedy == "hora"
 
 
 def test_people_held_out_get_the_labels_that_the_release_uses() -> None:
@@ -87,7 +87,7 @@ def test_people_held_out_get_the_labels_that_the_release_uses() -> None:
     covers = sparse.csr_array(np.array([[1, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1]], bool))
     original = np.repeat([0, 1, 2, 3], 300)
     released = np.where(original < 2, 0, np.where(original == 3, 2, np.arange(1200) % 2))
-    drawn = _labels_drawn(covers, released, original, original, chance(1))
+    drawn = draw_labels(covers, released, original, original, chance(1))
     assert set(drawn[original < 2]) == {0}
     assert set(drawn[original == 3]) == {2}
     assert set(drawn[original == 2]) == {0, 1}
@@ -96,7 +96,7 @@ def test_people_held_out_get_the_labels_that_the_release_uses() -> None:
 def test_local_recoding_is_attacked_through_its_labels() -> None:
     rng = chance(3)
     original = people(500, rng)
-    scene = Scene(banded_columns(), Records(recoded(original, rng)), Records(original), Records(people(300, rng)))
+    scene = AttackInput(banded_columns(), Records(recoded(original, rng)), Records(original), Records(people(300, rng)))
     found = singling_out(scene, rng)
     assert found.works
     assert found.successes > 0.5 * found.attempts
@@ -110,5 +110,5 @@ def test_the_same_seed_gives_the_same_estimate() -> None:
 @pytest.mark.parametrize(("rows", "reason"), [(0, "empty_release"), (40, "nobody_alone")])
 def test_where_nothing_can_be_tried_the_reason_is_said(rows: int, reason: str) -> None:
     codes = np.zeros((rows, 1), np.int64)
-    found = singling_out(Scene((same_values("sexo", 2),), Records(codes), Records(codes)), chance(1))
+    found = singling_out(AttackInput((unchanged_column("sexo", 2),), Records(codes), Records(codes)), chance(1))
     assert (found.rate, found.reason) == (None, reason)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attacks.test_unmasking import view
-from celosia.attacks._view import View
+from celosia.attacks.attack_input import View
 from celosia.attacks.skew import skewed_classes
+from tests.attacks.test_unmasking import view
 
 KNOWN = ("sexo", "zona")
 

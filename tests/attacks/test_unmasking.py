@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.attacks._view import View
+from celosia.attacks.attack_input import View
 from celosia.attacks.disguise import check_digits
 from celosia.attacks.traces import traces
-from celosia.attacks.unmasking import derived_shown, near_numbers, recoding_betrayed, unmask
+from celosia.attacks.unmasking import near_numbers, revealed_recodings, unmask, visible_derivatives
 
 ROWS = 600
 RNG = np.random.Generator(np.random.Philox(11))
@@ -133,29 +133,29 @@ def test_numbers_that_do_not_go_together_tell_nothing() -> None:
 def test_a_mask_among_full_codes_points_to_the_one_that_is_never_shown() -> None:
     codes = ["05301", "05302", "05303", "053**"]
     universe = {"comuna": ["05301", "05302", "05303", "05304", "05401"]}
-    [found] = recoding_betrayed(view(comuna=codes * 5), universe, few=3)
+    [found] = revealed_recodings(view(comuna=codes * 5), universe, few=3)
     assert (found.severity, found.cells, found.detail["single"]) == ("high", 5, 5)
 
 
 def test_a_mask_over_every_code_betrays_none() -> None:
     universe = {"comuna": [f"053{number:02d}" for number in range(20)]}
-    assert recoding_betrayed(view(comuna=["053**"] * 5 + ["054**"] * 5), universe, few=3) == ()
+    assert revealed_recodings(view(comuna=["053**"] * 5 + ["054**"] * 5), universe, few=3) == ()
 
 
 def test_the_chapter_beside_a_masked_diagnosis_is_shown() -> None:
     diagnosis = drawn(["F20", "F32", "J18", "J45", "E11", "I10"])
     file = view(diagnosis=masked(diagnosis), chapter=[code[0] for code in diagnosis], sexo=drawn(["F", "M"]))
-    [found] = derived_shown(file, ["diagnosis"])
+    [found] = visible_derivatives(file, ["diagnosis"])
     assert found.columns == ("diagnosis", "chapter")
     hidden = view(diagnosis=masked(diagnosis), chapter=masked([code[0] for code in diagnosis]), sexo=drawn(["F", "M"]))
-    assert derived_shown(hidden, ["diagnosis"]) == ()
+    assert visible_derivatives(hidden, ["diagnosis"]) == ()
 
 
 def test_a_column_that_some_values_tell_is_not_derived() -> None:
     """A birth tells the sex, most diagnoses do not: the sex is not made from the diagnosis."""
     cause = [("O80", "A09", "I21", "J18", "K35")[place % 5] for place in range(ROWS)]
     sex = ["M" if code == "O80" else "HM"[place // 5 % 2] for place, code in enumerate(cause)]
-    assert derived_shown(view(diagnosis=masked(cause), sex=sex), ["diagnosis"]) == ()
+    assert visible_derivatives(view(diagnosis=masked(cause), sex=sex), ["diagnosis"]) == ()
 
 
 def test_traces_of_the_source_are_found() -> None:

@@ -13,20 +13,20 @@ from bench.frame import Bench, Case, Figure, Fixed, Job, Outcome, Same, Scale, S
 
 
 def given_seconds(folder: Path, seconds: list[float]) -> Work:
-    """Says its own seconds, one after another, round by round."""
+    """Reports the given seconds, the next one in each round."""
     counter = folder / f"round-{len(seconds)}"
-    told = int(counter.read_text()) if counter.exists() else 0
-    counter.write_text(str(told + 1))
-    return lambda: Outcome({"rows": 7, "loss": 0.5}, seconds[told % len(seconds)])
+    number = int(counter.read_text()) if counter.exists() else 0
+    counter.write_text(str(number + 1))
+    return lambda: Outcome({"rows": 7, "loss": 0.5}, seconds[number % len(seconds)])
 
 
-def prepared(folder: Path) -> Work:
-    """Makes what the others read."""
+def write_data(folder: Path) -> Work:
+    """Writes the file that the other jobs read."""
     return lambda: {"written": (folder / "data.txt").write_text("x")}
 
 
 def slow_to_prepare(folder: Path) -> Work:
-    """Only what it returns is timed; it finds the prepared data; what it prints is not taken for an answer."""
+    """Only what it returns is timed; it reads the prepared data; what it prints is not part of its result."""
     time.sleep(0.3)
     print("begin")
 
@@ -41,14 +41,14 @@ def slow_to_prepare(folder: Path) -> Work:
 
 
 def large_child(folder: Path) -> Work:
-    """Its child holds 200 MB for a second; it held as much itself before the clock started."""
-    held = bytearray(400_000_000)
-    del held
+    """Its child process uses 200 MB for a second; it used twice as much itself before the clock started."""
+    memory = bytearray(400_000_000)
+    del memory
     code = "import time; held = bytearray(200_000_000); time.sleep(1)"
     return lambda: {"code": subprocess.run([sys.executable, "-c", code], check=True).returncode}
 
 
-def broken(folder: Path) -> Work:
+def fail(folder: Path) -> Work:
     """Fails in the folder of the run."""
 
     def work() -> None:
@@ -68,7 +68,7 @@ def endless(folder: Path) -> Work:
 
 
 def counting(folder: Path, rows: int) -> Work:
-    """Counts as it is told."""
+    """Reports the given number of rows."""
     return lambda: {"rows": rows}
 
 
@@ -80,7 +80,7 @@ def cases(scale: Scale) -> Iterator[Case]:
     for rows in scale.rows((100, 1000), (10, 20)):
         yield Case(
             f"{rows} rows",
-            prepare=Job("data", prepared),
+            prepare=Job("data", write_data),
             jobs=(OURS, THEIRS),
             figures=(
                 Figure("all", ("ours",), ("plain",), 1.5, series="all", rows=rows),
@@ -97,4 +97,4 @@ def case_of(*jobs: Job, same: tuple[Same, ...] = ()) -> Case:
 
 
 BENCH = Bench("sample", "A sample", cases)
-FAILING = Bench("failing", "One fails", lambda scale: (case_of(Job("bad", broken), THEIRS), *cases(scale)))
+FAILING = Bench("failing", "One fails", lambda scale: (case_of(Job("bad", fail), THEIRS), *cases(scale)))

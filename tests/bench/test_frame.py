@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
 from bench.__main__ import main, run_modules, write_report
 from bench.frame import Case, Figure, Fixed, Job, Measured, Same, Scale, Taken, measured, rounds_for, slope
 from bench.history import FORMAT as RECORD
@@ -21,17 +25,18 @@ from bench.page import page_of
 from bench.report import FORMAT, Circumstances, failed, report_of
 from bench.running import BenchResult, JobFailed, JobSkipped, run_bench, run_case, run_job
 from bench.terminal import print_report
-from hypothesis import given
-from hypothesis import strategies as st
-from rich.console import Console
-
-from bench import sample_bench
+from tests.bench import sample_bench
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MACHINE = {
-    "system": "Linux", "architecture": "x86_64", "processor": "x", "cores": 2, "memory_gb": 8.0, "python": "3.11.7",
+    "system": "Linux",
+    "architecture": "x86_64",
+    "processor": "x",
+    "cores": 2,
+    "memory_gb": 8.0,
+    "python": "3.11.7",
     "libraries": {"duckdb": "1.5.6"},
-}  # fmt: skip
+}
 NOTHING = History({})
 
 
@@ -57,7 +62,7 @@ def report_from(
 @pytest.fixture(scope="module", autouse=True)
 def _workers_find_the_samples() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
+        patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
         yield
 
 
@@ -82,25 +87,25 @@ def test_a_ratio_is_made_in_each_round_and_the_middle_one_counts() -> None:
         {"one": Taken(1.0, 10), "two": Taken(second, 20), "plain": Taken(plain, 5)}
         for second, plain in ((1.0, 1.0), (3.0, 4.0), (5.0, 2.0))
     ]
-    found = measured("b", Case("c", (), (figure,)), figure, rounds, {})
-    assert found.ratios == (2.0, 1.0, 3.0)
-    assert (found.median, found.ours, found.theirs) == (2.0, 4.0, 2.0)
-    assert (found.peak, found.their_peak, found.reached) == (20, 5, True)
+    measurement = measured("b", Case("c", (), (figure,)), figure, rounds, {})
+    assert measurement.ratios == (2.0, 1.0, 3.0)
+    assert (measurement.median, measurement.ours, measurement.theirs) == (2.0, 4.0, 2.0)
+    assert (measurement.peak, measurement.their_peak, measurement.reached) == (20, 5, True)
 
 
 def test_memory_of_several_jobs_is_the_highest_and_not_the_sum() -> None:
     figure = Figure("f", ("one", "two"), Fixed(40.0, "40 B"), 1.0, of="peak")
-    found = measured("b", Case("c", (), ()), figure, [{"one": Taken(1, 30), "two": Taken(1, 20)}], {})
-    assert found.ratios == (0.75,)
+    measurement = measured("b", Case("c", (), ()), figure, [{"one": Taken(1, 30), "two": Taken(1, 20)}], {})
+    assert measurement.ratios == (0.75,)
 
 
 def test_a_side_that_was_stopped_makes_the_ratio_a_bound() -> None:
     figure = Figure("f", ("ours",), ("peer",), 0.05)
     rounds = [{"ours": Taken(1.0, 1), "peer": Taken(100.0, 1, at_least=True)}]
-    found = measured("b", Case("c", (), ()), figure, rounds, {})
-    assert found.bound
-    assert found.reached
-    assert History({found.id: Past((0.001,), "2026-01-01")}).change(found) is None
+    measurement = measured("b", Case("c", (), ()), figure, rounds, {})
+    assert measurement.bound
+    assert measurement.reached
+    assert History({measurement.id: Past((0.001,), "2026-01-01")}).change(measurement) is None
 
 
 def test_a_goal_is_reached_at_the_goal_and_missed_above() -> None:
@@ -133,26 +138,35 @@ def test_a_quarter_exactly_is_no_regression_and_a_new_figure_neither() -> None:
 
 
 def test_seconds_against_fixed_seconds_are_never_held_against_another_run() -> None:
-    one = Measured("b", "c", Figure("f", ("help",), Fixed(0.3, "0.3 s"), 1.0), (9.0,))
-    assert not History({one.id: Past((0.1,))}).worse(one)
+    seconds = Measured("b", "c", Figure("f", ("help",), Fixed(0.3, "0.3 s"), 1.0), (9.0,))
+    assert not History({seconds.id: Past((0.1,))}).worse(seconds)
     memory = Measured("b", "c", Figure("f", ("run",), Fixed(4e9, "4 GB"), 1.0, of="peak"), (9.0,))
     assert History({memory.id: Past((0.1,))}).worse(memory)
 
 
 @pytest.mark.parametrize(
     ("change", "alike"),
-    [({}, True), ({"cores": 4}, False), ({"system": "Darwin"}, False), ({"architecture": "arm64"}, False),
-     ({"memory_gb": 7.9}, True), ({"memory_gb": 16.0}, False), ({"python": "3.11.2"}, True),
-     ({"python": "3.12.1"}, False), ({"processor": "y"}, True), ({"libraries": {}}, True)],
-)  # fmt: skip
+    [
+        ({}, True),
+        ({"cores": 4}, False),
+        ({"system": "Darwin"}, False),
+        ({"architecture": "arm64"}, False),
+        ({"memory_gb": 7.9}, True),
+        ({"memory_gb": 16.0}, False),
+        ({"python": "3.11.2"}, True),
+        ({"python": "3.12.1"}, False),
+        ({"processor": "y"}, True),
+        ({"libraries": {}}, True),
+    ],
+)
 def test_machines_are_alike_by_system_cores_memory_and_python(change: dict[str, Any], alike: bool) -> None:
     assert comparable(MACHINE, MACHINE | change) is alike
     assert comparable(MACHINE | change, MACHINE) is alike
 
 
 def record(started: str, ratio: float, **changes: Any) -> dict[str, Any]:
-    kept = {"format": RECORD, "started": started, "commit": "", "small": False, "busy": [0, 0], "machine": MACHINE}
-    return kept | {"figures": {"b/c/f": {"ratio": ratio}}} | changes
+    document = {"format": RECORD, "started": started, "commit": "", "small": False, "busy": [0, 0], "machine": MACHINE}
+    return document | {"figures": {"b/c/f": {"ratio": ratio}}} | changes
 
 
 def test_a_figure_is_compared_with_the_last_comparable_record_that_has_it() -> None:
@@ -185,26 +199,26 @@ def test_a_record_of_an_unknown_format_is_refused_by_name(tmp_path: Path) -> Non
 
 
 def test_every_record_kept_in_the_repository_can_be_read() -> None:
-    for kept in read_records():
-        assert {"started", "small", "machine", "figures"} <= set(kept)
-        assert history_for([kept], kept["machine"], kept["small"]).figures
+    for saved in read_records():
+        assert {"started", "small", "machine", "figures"} <= set(saved)
+        assert history_for([saved], saved["machine"], saved["small"]).figures
 
 
 def test_only_what_a_job_returns_is_timed_and_facts_are_made_after_the_clock(tmp_path: Path) -> None:
     (tmp_path / "data.txt").write_text("x")
-    found = run_job(Job("slow", sample_bench.slow_to_prepare), tmp_path)
-    assert found.seconds < 0.25
-    assert found.facts == {"text": "x"}
+    job = run_job(Job("slow", sample_bench.slow_to_prepare), tmp_path)
+    assert job.seconds < 0.25
+    assert job.facts == {"text": "x"}
 
 
 def test_memory_is_that_of_the_work_with_all_the_processes_it_starts(tmp_path: Path) -> None:
-    found = run_job(Job("child", sample_bench.large_child), tmp_path)
-    assert 200_000_000 < found.peak < 390_000_000
+    job = run_job(Job("child", sample_bench.large_child), tmp_path)
+    assert 200_000_000 < job.peak < 390_000_000
 
 
 def test_a_job_that_fails_says_why_without_naming_folders(tmp_path: Path) -> None:
     with pytest.raises(JobFailed, match=r"bad: ValueError: nothing fits in …") as raised:
-        run_job(Job("bad", sample_bench.broken), tmp_path)
+        run_job(Job("bad", sample_bench.fail), tmp_path)
     assert str(tmp_path) not in str(raised.value)
 
 
@@ -217,22 +231,22 @@ def test_a_job_that_cannot_run_here_is_not_measured_and_fails_nothing(tmp_path: 
     with pytest.raises(JobSkipped, match="not installed"):
         run_job(Job("peer", sample_bench.absent), tmp_path)
     case = sample_bench.case_of(sample_bench.THEIRS, Job("peer", sample_bench.absent))
-    found = run_case("b", case, None, never, silent)
-    assert not found.failed
-    assert found.figures[0].ratios == ()
-    assert found.figures[0].reason == "the peer is not installed"
+    result = run_case("b", case, None, never, silent)
+    assert not result.failed
+    assert result.figures[0].ratios == ()
+    assert result.figures[0].reason == "the peer is not installed"
 
 
 def test_a_case_whose_data_cannot_be_made_here_is_not_measured() -> None:
     case = dataclasses.replace(sample_bench.case_of(sample_bench.THEIRS), prepare=Job("p", sample_bench.absent))
-    found = run_case("b", case, None, never, silent)
-    assert (found.failed, found.figures[0].reason) == ("", "the peer is not installed")
+    result = run_case("b", case, None, never, silent)
+    assert (result.failed, result.figures[0].reason) == ("", "the peer is not installed")
 
 
 def test_jobs_that_count_differently_fail_the_case() -> None:
     jobs = [Job(name, sample_bench.counting, {"rows": rows}) for name, rows in (("one", 3), ("two", 4))]
-    found = run_case("b", sample_bench.case_of(*jobs, same=(Same("rows", ("one", "two")),)), None, never, silent)
-    assert found.failed == "one, two differ in «rows»"
+    result = run_case("b", sample_bench.case_of(*jobs, same=(Same("rows", ("one", "two")),)), None, never, silent)
+    assert result.failed == "one, two differ in «rows»"
 
 
 def test_what_looks_worse_is_measured_again_before_it_counts() -> None:
@@ -244,14 +258,14 @@ def test_what_looks_worse_is_measured_again_before_it_counts() -> None:
 def test_the_report_has_its_format_its_machine_and_every_figure(report: dict[str, Any]) -> None:
     assert report["format"] == FORMAT == "celosia/bench/1"
     assert json.loads(json.dumps(report)) == report
-    one, other = report["benches"]
-    first = one["figures"][0]
+    sample, failing = report["benches"]
+    first = sample["figures"][0]
     assert first["id"] == "sample/10 rows/all"
     assert (first["ratios"], first["ratio"], first["least"], first["most"]) == ([1.0, 3.0, 2.0], 2.0, 1.0, 3.0)
     assert (first["goal"], first["reached"], first["what"], first["against"]) == (1.5, False, "ours", "plain")
-    assert [figure["ratio"] for figure in one["figures"][1:3]] == [0.5, 1.0]
-    assert other["failures"] == ["case: bad: ValueError: nothing fits in …"]
-    assert len(other["figures"]) == len(one["figures"])  # the other cases went on
+    assert [figure["ratio"] for figure in sample["figures"][1:3]] == [0.5, 1.0]
+    assert failing["failures"] == ["case: bad: ValueError: nothing fits in …"]
+    assert len(failing["figures"]) == len(sample["figures"])  # the other cases went on
     assert [curve["rows"] for curve in report["curves"]] == [[10, 20], [10, 20]]
 
 
@@ -267,11 +281,11 @@ def test_a_failure_or_a_regression_fails_the_run_and_a_missed_goal_does_not(
 
 
 def test_a_bench_that_cannot_be_read_has_failed_and_the_others_go_on() -> None:
-    found = list(
-        run_modules({"none": "bench.no_such_bench", "s": "bench.sample_bench"}, Scale(True), 1, NOTHING, silent)
+    results = list(
+        run_modules({"none": "bench.no_such_bench", "s": "tests.bench.sample_bench"}, Scale(True), 1, NOTHING, silent)
     )
-    assert "cannot be read" in found[0].failures[0]
-    assert found[1].figures
+    assert "cannot be read" in results[0].failures[0]
+    assert results[1].figures
 
 
 class References(HTMLParser):
@@ -307,9 +321,9 @@ def test_what_became_worse_is_red_on_the_page_and_in_the_terminal(sample: BenchR
     assert page_of(worse).count('<tr class="worse">') == 1
     assert "+100% since 2026-01-01" in page_of(worse)
     console = Console(record=True, force_terminal=True, width=200)
-    with console.capture() as told:
+    with console.capture() as output:
         print_report(worse, console)
-    red = [line for line in told.get().splitlines() if "\x1b[1;31m" in line]
+    red = [line for line in output.get().splitlines() if "\x1b[1;31m" in line]
     assert len(red) == 1
     assert "10 rows | all" in red[0]
 

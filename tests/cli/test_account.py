@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from celosia.cli import main
-from celosia.pipeline import read_accounts
+from celosia.workbench.accounts import read_accounts
 
 
 def add(folder: Path, login: str = "ana", name: str = "Ana Rojas") -> int:

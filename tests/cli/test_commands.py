@@ -130,12 +130,10 @@ def test_with_json_a_mistake_is_a_json_error_on_stdout(capsys):
 
 
 def test_our_own_fault_says_where_and_never_what(monkeypatch, table_1, capsys):
-    import celosia.pipeline
-
     def fails(*_: object, **__: object) -> None:
         raise KeyError("Nombre Plantado Peralta")
 
-    monkeypatch.setattr(celosia.pipeline, "measure_table", fails)
+    monkeypatch.setattr("celosia.pipeline.assessment.on_files.measure_table", fails)
     assert main(["measure", str(table_1), "--quasi", "Sexo"]) == 3
     out, err = capsys.readouterr()
     assert "KeyError" in err

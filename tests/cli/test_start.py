@@ -12,7 +12,7 @@ import pytest
 
 from celosia import messages
 from celosia.cli import build_cli
-from celosia.cli._verbs import Verbs, short_help
+from celosia.cli.commands import Commands, short_help
 
 # What takes a tenth of a second or more to load, and is not needed to say what a verb is called.
 HEAVY = (
@@ -78,9 +78,8 @@ def test_a_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
 def test_the_list_of_commands_makes_no_command() -> None:
     _, modules, printed = _after(_command("--help"))
     assert "destroy-key" in printed
-    assert {name for name in modules if name.startswith("celosia.cli.")} == {
-        "celosia.cli._main", "celosia.cli._shell", "celosia.cli._verbs",
-    }  # fmt: skip
+    loaded = {name.removeprefix("celosia.cli.") for name in modules if name.startswith("celosia.cli.")}
+    assert loaded == {"entry", "errors", "shell", "commands"}
 
 
 def test_measuring_a_file_loads_only_what_counts(small_file: Path) -> None:
@@ -120,7 +119,7 @@ def test_the_status_of_a_project_loads_no_kernel_and_compiles_no_question(small_
 
 @pytest.mark.parametrize("language", messages.LANGUAGES)
 def test_each_verb_answers_to_its_name_and_to_its_line_in_the_list(language: str) -> None:
-    verbs = Verbs(language)
+    verbs = Commands(language)
     messages.use(language)
     assert {name: verb.name for name, verb in verbs.items()} == {name: name for name in verbs}
     assert {name: short_help(name) for name in verbs} == {n: v.get_short_help_str(limit=90) for n, v in verbs.items()}

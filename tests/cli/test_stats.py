@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.stats.small_stats import PERSONS, category, people, project, table
 
 from celosia.cli import main
+from tests.stats.small_stats import PERSONS, category, people, project, table
 
 SECTOR = category("sector", ["A", "B", "C"])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from celosia.dossier import AnexoI, Attempts, Override
-from celosia.model.changes import Change
+from celosia.dossier.minsal import AnexoI, Attempts, Override
+from celosia.model.changes import StepChange
 from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan, Policy
 from celosia.model.requests import Request
@@ -25,9 +25,9 @@ POLICY = Policy(
     hierarchies={"EDAD": {"builder": "intervals", "width": 5}},
 )
 CHANGES = (
-    Change("remove_variables", (), 3000, 3000, {}, removed=("RUN", "NOMBRE")),
-    Change("intervals", ("EDAD",), 3000, 2950, {"EDAD": 2950}),
-    Change("remove_records", ("EDAD",), 3000, 0, {}, rows_dropped=7),
+    StepChange("remove_variables", (), 3000, 3000, {}, removed=("RUN", "NOMBRE")),
+    StepChange("intervals", ("EDAD",), 3000, 2950, {"EDAD": 2950}),
+    StepChange("remove_records", ("EDAD",), 3000, 0, {}, rows_dropped=7),
 )
 PLAN = Plan(
     method="full-domain", policy=POLICY.as_dict(), source="sha256:1", dictionary="sha256:2", published=tuple(ROLES),

@@ -7,25 +7,24 @@ from fractions import Fraction
 
 import pytest
 
-from celosia.dossier import (
-    Checks,
-    Fields,
-    Items,
-    Table,
+from celosia.dossier.atenea import (
     evaluation_document,
     profile_document,
     request_document,
     risk_document,
     techniques_document,
-    to_docx,
-    to_html,
-    to_pdf,
 )
-from celosia.model.closing import ClosingReport
-from celosia.model.evaluation import PropertyCheck, RiskComparison, RiskSide
+from celosia.dossier.document import Checks, Fields, Items, Table
+from celosia.dossier.docx import to_docx
+from celosia.dossier.page import to_html
+from celosia.dossier.pdf import to_pdf
+from celosia.model.reports.closing import ClosingReport
+from celosia.model.reports.evaluation import PropertyCheck, RiskComparison, RiskSide
 from celosia.model.requests import Request
 from celosia.model.variables import Role, Variable
-from celosia.pipeline import opened, profile_table, scenario_risk
+from celosia.pipeline.assessment.scenario_risk import scenario_risk
+from celosia.pipeline.intake.open_table import open_table
+from celosia.pipeline.intake.profile import profile_table
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 LEVELS, GROUPS = ("Primaria", "Secundaria", "Universitario", "Posgrado"), ("Afrodescendiente", "Gitano", "Ninguno")
@@ -124,7 +123,7 @@ def test_an_empty_request_is_a_form_to_be_filled_by_hand():
 
 @pytest.mark.requirement("A04", "A05", "A06", "A07", "A08")
 def test_the_exploratory_analysis_has_dimensions_kinds_measures_and_frequencies(example):
-    with opened(example) as found:
+    with open_table(example) as found:
         document = profile_document(profile_table(found))
     told = {label: text for block in blocks_of(document, Fields) for label, text in block.rows}
     assert (told["Número de registros"], told["Número de variables"]) == ("84", "4")
@@ -197,7 +196,7 @@ def test_before_anything_was_applied_the_documents_say_so():
 
 
 def test_every_document_is_internal_speaks_both_languages_and_renders(example):
-    with opened(example) as found:
+    with open_table(example) as found:
         profile = profile_table(found)
     for language in ("es", "en"):
         documents = (

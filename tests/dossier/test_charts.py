@@ -8,15 +8,15 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from celosia import messages
-from celosia.dossier import (
+from celosia.dossier.charts import (
     class_size_svg,
     correlation_change_svg,
     distribution_svg,
     risk_utility_svg,
     scenario_risk_svg,
 )
-from celosia.model.evaluation import AssociationChange, Distribution, RiskComparison, RiskSide
-from celosia.pipeline._evaluate_files import png_of
+from celosia.model.reports.evaluation import AssociationChange, Distribution, RiskComparison, RiskSide
+from celosia.pipeline.assessment.evaluation_files import png_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.dossier import (
+from celosia.dossier.document import (
     Block,
     Checks,
     Document,
@@ -25,13 +25,12 @@ from celosia.dossier import (
     Signatures,
     Signer,
     Table,
-    to_docx,
-    to_html,
-    to_pdf,
-    to_png,
 )
-from dossier.pdf_text import text_of
-from dossier.samples import NOW
+from celosia.dossier.docx import to_docx
+from celosia.dossier.page import to_html
+from celosia.dossier.pdf import to_pdf, to_png
+from tests.dossier.pdf_text import text_of
+from tests.dossier.samples import NOW
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20"></rect></svg>'
 BLOCKS: tuple[Block, ...] = (

@@ -11,10 +11,10 @@ from html.parser import HTMLParser
 import pytest
 
 from celosia import messages
-from celosia.dossier import explanation_page, explanation_sentences, frontier_page, frontier_svg
-from celosia.dossier._figures import limit_text, loss_text
-from celosia.dossier._frontier import HEIGHT, WIDTH, frontier_plot, frontier_table
-from celosia.model.explanation import (
+from celosia.dossier.explain import explanation_page, explanation_sentences
+from celosia.dossier.figures import limit_text, loss_text
+from celosia.dossier.frontier import HEIGHT, WIDTH, frontier_page, frontier_plot, frontier_svg, frontier_table
+from celosia.model.reports.explanation import (
     CriterionCost,
     Explanation,
     Frontier,

@@ -11,29 +11,25 @@ from pathlib import Path
 import pytest
 
 import celosia.attacks
-import celosia.pipeline
+import celosia.pipeline.intruder
 from celosia import messages
 from celosia.attacks.disguise import SPACES
-from celosia.dossier import (
-    anexo_i,
+from celosia.dossier.intruder import intruder_document, worksheet_document, worksheet_form
+from celosia.dossier.intruder_words import (
     finding_sentence,
     human_sentence,
-    intruder_document,
     intruder_sentences,
     note_sentences,
     reason_sentence,
-    to_html,
-    to_pdf,
-    worksheet_document,
-    worksheet_form,
 )
-from celosia.dossier._minsal import AnexoI, Attempts, attempts_sentence
-from celosia.model.attacks import AttackReport, Control, Estimate, Finding, HumanPart
-from celosia.model.worksheet import ExposedRecord, Worksheet
-from dossier.pdf_text import text_of
+from celosia.dossier.minsal import AnexoI, Attempts, anexo_i, attempts_sentence
+from celosia.dossier.page import to_html
+from celosia.dossier.pdf import to_pdf
+from celosia.model.reports.attacks import AttackReport, Control, Estimate, Finding, HumanPart
+from celosia.model.reports.worksheet import ExposedRecord, Worksheet
+from tests.dossier.pdf_text import text_of
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
-PIPELINE = ("_intruder", "_intruder_attacks", "_intruder_target", "_intruder_project")
 NOT_KEYS = {
     "control_attempts", "control_rate", "control_successes", "excess_high", "excess_interval", "excess_low",
     "intruder_before", "rate_interval", "same_values",
@@ -64,9 +60,9 @@ def letters(text: str) -> str:
 
 def words_in_code() -> set[str]:
     """Every constant of the attacks that looks like a key."""
-    room, walk = Path(celosia.attacks.__file__).parent, Path(celosia.pipeline.__file__).parent
+    folders = [Path(package.__file__ or "").parent for package in (celosia.attacks, celosia.pipeline.intruder)]
     found = set()
-    for path in [*room.glob("*.py"), *(walk / f"{name}.py" for name in PIPELINE)]:
+    for path in (path for folder in folders for path in folder.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and _KEY.fullmatch(node.value):
                 found.add(node.value)

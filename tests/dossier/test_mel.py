@@ -6,22 +6,21 @@ from datetime import UTC, datetime
 
 import pytest
 
-from celosia.dossier import (
-    Items,
-    Note,
-    Signatures,
-    Table,
-    annotated_document,
-    annotated_rows,
-    contrast_document,
-    residual_sentence,
-    to_html,
-    to_pdf,
-)
-from celosia.model.evaluation import ContrastLine
-from celosia.model.geography import UnitKind
-from celosia.model.mel import AnnotatedDictionary, AnnotatedLine, AreaCounts, ContrastReport, Fault, FrequencyPair
+from celosia.dossier.document import Items, Note, Signatures, Table
+from celosia.dossier.mel import annotated_document, annotated_rows, contrast_document, residual_sentence
+from celosia.dossier.page import to_html
+from celosia.dossier.pdf import to_pdf
 from celosia.model.people import Approval
+from celosia.model.reports.evaluation import ContrastLine
+from celosia.model.reports.geography import UnitKind
+from celosia.model.reports.mel import (
+    AnnotatedDictionary,
+    AnnotatedLine,
+    AreaCounts,
+    ContrastReport,
+    Fault,
+    FrequencyPair,
+)
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 SMALL = AreaCounts(

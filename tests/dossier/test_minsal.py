@@ -7,26 +7,16 @@ from dataclasses import replace
 import pytest
 
 from celosia import messages
-from celosia.dossier import (
-    AnexoI,
-    Attempts,
-    Checks,
-    Document,
-    Fields,
-    Items,
-    Note,
-    Signatures,
-    Table,
-    anexo_i,
-    level_words,
-    to_docx,
-    to_html,
-    to_pdf,
-)
+from celosia.dossier.document import Checks, Document, Fields, Items, Note, Signatures, Table
+from celosia.dossier.docx import to_docx
+from celosia.dossier.minsal import AnexoI, Attempts, anexo_i
+from celosia.dossier.page import to_html
+from celosia.dossier.pdf import to_pdf
+from celosia.dossier.technique import level_words
 from celosia.model.people import Person
 from celosia.model.variables import Role, Variable
-from dossier.pdf_text import text_of
-from dossier.samples import CHECK, FORM, NOW, PLAN, ROLES, UNSIGNED, VARIABLES
+from tests.dossier.pdf_text import text_of
+from tests.dossier.samples import CHECK, FORM, NOW, PLAN, ROLES, UNSIGNED, VARIABLES
 
 # The form as the norm prints it, in its order.
 FIELDS = (

@@ -10,24 +10,16 @@ from dataclasses import fields, replace
 import pytest
 
 from celosia import messages
-from celosia.dossier import (
-    Attempts,
-    Document,
-    InternalFacts,
-    JournalLine,
-    Picture,
-    PublicFacts,
-    RuleLine,
-    done_by,
-    internal_report,
-    public_report,
-    to_docx,
-    to_html,
-    to_pdf,
-)
+from celosia.dossier.document import Document, Picture
+from celosia.dossier.docx import to_docx
+from celosia.dossier.minsal import Attempts
+from celosia.dossier.page import to_html
+from celosia.dossier.pdf import to_pdf
+from celosia.dossier.reports import InternalFacts, JournalLine, PublicFacts, RuleLine, internal_report, public_report
+from celosia.dossier.technique import done_by
 from celosia.model.people import Approval
-from dossier.pdf_text import text_of
-from dossier.samples import CHECK, NOW, OVERRIDE, PLAN, WITHHELD
+from tests.dossier.pdf_text import text_of
+from tests.dossier.samples import CHECK, NOW, OVERRIDE, PLAN, WITHHELD
 
 SECRET = "PLANTED"
 DONE = done_by(PLAN, CHECK, len(WITHHELD))

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from celosia.evaluation import sample_of
 from celosia.evaluation.association import association, association_matrix
 from celosia.evaluation.distances import distances
-from celosia.evaluation.propensity import _alike, _independent, fitted_shares, propensity_score
+from celosia.evaluation.propensity import _independent, _merge_equal_rows, fitted_shares, propensity_score
+from celosia.evaluation.sample import sample_of
 
 letters = st.lists(st.sampled_from("abc*"), min_size=1, max_size=30)
 values = st.lists(st.integers(-50, 50), min_size=2, max_size=60)
@@ -132,7 +132,7 @@ def test_rows_that_say_the_same_are_put_together_and_the_fit_is_the_same() -> No
     groups, ages = rng.integers(0, 3, 600), rng.integers(0, 5, 600) / 4
     design = np.stack([np.ones(600), groups == 1, groups == 2, ages], axis=1).astype(float)
     released, rows = rng.integers(0, 2, 600).astype(float), rng.integers(1, 9, 600).astype(float)
-    alike, outcome, together = _alike(design, released, rows)
+    alike, outcome, together = _merge_equal_rows(design, released, rows)
     assert len(alike) == 30 == len(np.unique(np.column_stack([alike, outcome]), axis=0))
     assert together.sum() == rows.sum()
     whole = dict(zip(map(bytes, design), fitted_shares(design, released, rows), strict=True))

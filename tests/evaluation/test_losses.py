@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.evaluation import Objective, recoding_loss, sample_of
-from celosia.evaluation.compare import Question, information_loss
+from celosia.evaluation.compare import ComparisonRequest, information_loss
 from celosia.evaluation.losses import (
     average_class_size,
     discernibility,
@@ -18,8 +17,12 @@ from celosia.evaluation.losses import (
     released_entropy,
     released_metrics,
 )
-from celosia.hierarchy import CompiledHierarchy, build, compile_for
-from celosia.tuples import Tuples
+from celosia.evaluation.objective import Objective, recoding_loss
+from celosia.evaluation.sample import sample_of
+from celosia.hierarchy.compile import compile_for
+from celosia.hierarchy.model import CompiledHierarchy
+from celosia.hierarchy.registry import build
+from celosia.tuples.table import Tuples
 
 columns = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=40)
 
@@ -42,14 +45,14 @@ def ages_in_tens(values: tuple[str, ...]) -> CompiledHierarchy:
 @pytest.mark.requirement("M27")
 def test_identical_files_lose_nothing(cells: list[str]) -> None:
     sample = sample_of({"x": cells})
-    found = information_loss(sample, sample, Question(("x",)))
+    found = information_loss(sample, sample, ComparisonRequest(("x",)))
     assert (found.loss, found.masked_cells, found.suppressed_rows) == (0.0, 0, 0)
 
 
 @given(columns)
 @pytest.mark.requirement("M27")
 def test_a_file_masked_altogether_loses_everything(cells: list[str]) -> None:
-    found = information_loss(sample_of({"x": cells}), sample_of({"x": ["*"] * len(cells)}), Question(("x",)))
+    found = information_loss(sample_of({"x": cells}), sample_of({"x": ["*"] * len(cells)}), ComparisonRequest(("x",)))
     assert (found.loss, found.masked_cells_share, found.suppressed_share) == (1.0, 1.0, 1.0)
 
 
@@ -68,14 +71,14 @@ def test_a_coarser_level_never_loses_less(cells: list[str], groups: list[int]) -
 def test_suppressed_records_are_those_that_left_and_those_masked_in_every_quasi_identifier() -> None:
     before = sample_of({"sex": list("HHMM"), "age": list("1234"), "care": list("abcd")})
     after = sample_of({"sex": ["H", "*", "M"], "age": ["1", "*", "*"], "care": list("abc")})
-    found = information_loss(before, after, Question(("sex", "age", "care"), quasi=("sex", "age")))
+    found = information_loss(before, after, ComparisonRequest(("sex", "age", "care"), quasi=("sex", "age")))
     assert (found.suppressed_rows, found.dropped_rows, found.masked_rows, found.masked_cells) == (2, 1, 2, 3)
     assert found.suppressed_share == 2 / 4
 
 
 def test_cells_masked_at_the_source_are_no_loss_of_the_release() -> None:
     sample = sample_of({"x": ["*", "*", "a", "b"]})
-    found = information_loss(sample, sample, Question(("x",)))
+    found = information_loss(sample, sample, ComparisonRequest(("x",)))
     assert (found.masked_cells, found.masked_rows, found.suppressed_rows) == (0, 0, 0)
 
 

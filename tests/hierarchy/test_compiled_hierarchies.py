@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 from celosia import messages
-from celosia.errors import HierarchyGap, LevelOutsideHierarchy, ValueOutOfRange
-from celosia.hierarchy import build, compile_for, depth_first_order, from_rows, level_range, read_csv
+from celosia.hierarchy.compile import compile_for, level_range
+from celosia.hierarchy.csv import read_csv
+from celosia.hierarchy.errors import HierarchyGap, LevelOutsideHierarchy
+from celosia.hierarchy.registry import build
+from celosia.hierarchy.rows import from_rows
+from celosia.model.value_errors import ValueOutOfRange
 
 FRUIT = from_rows(
     "fruta",
@@ -23,7 +27,7 @@ FRUIT = from_rows(
 )
 
 
-def published(compiled, level, value):
+def label_at(compiled, level, value):
     code = compiled.labels[0].index(value)
     return compiled.labels[level][compiled.maps[level][code]]
 
@@ -59,14 +63,14 @@ def test_a_gap_names_its_count_and_the_file_and_not_the_values():
 
 def test_uncovered_values_may_be_sent_to_an_asterisk():
     compiled = compile_for(FRUIT, ("durazno", "pera"), gap="suppress")
-    assert [published(compiled, level, "durazno") for level in range(4)] == ["durazno", "*", "*", "*"]
+    assert [label_at(compiled, level, "durazno") for level in range(4)] == ["durazno", "*", "*", "*"]
     assert compiled.leaf_count == 5
 
 
 def test_missing_masked_and_unknown_values_are_categories_of_their_own_until_the_top():
     compiled = compile_for(FRUIT, ("", "*", "99999", "pera"), unknown=("99999",))
     for value in ("", "*", "99999"):
-        assert [published(compiled, level, value) for level in range(4)] == [value, value, value, "*"]
+        assert [label_at(compiled, level, value) for level in range(4)] == [value, value, value, "*"]
     assert compiled.leaf_count == 7
     assert compiled.shares[3].tolist() == [1.0]
 
@@ -74,14 +78,14 @@ def test_missing_masked_and_unknown_values_are_categories_of_their_own_until_the
 def test_without_a_top_they_stay_apart_at_every_level():
     low = from_rows("v", [("a", "X"), ("b", "X")])
     compiled = compile_for(low, ("", "a", "b"))
-    assert [published(compiled, 1, value) for value in ("", "a", "b")] == ["", "X", "X"]
+    assert [label_at(compiled, 1, value) for value in ("", "a", "b")] == ["", "X", "X"]
 
 
 def test_a_special_value_whose_name_is_a_group_goes_where_the_group_goes():
     odd = from_rows("v", [("a", "", "vacío"), ("b", "B", "lleno")])
     compiled = compile_for(odd, ("", "a", "b"))
-    assert published(compiled, 1, "") == ""
-    assert published(compiled, 2, "") == "vacío"
+    assert label_at(compiled, 1, "") == ""
+    assert label_at(compiled, 2, "") == "vacío"
 
 
 def test_an_undeclared_unknown_code_is_a_gap():
@@ -92,15 +96,6 @@ def test_an_undeclared_unknown_code_is_a_gap():
 def test_a_gap_policy_that_does_not_exist_is_refused():
     with pytest.raises(ValueOutOfRange):
         compile_for(FRUIT, ("pera",), gap="ignore")
-
-
-def test_in_depth_first_order_every_group_is_a_run():
-    compiled = compile_for(FRUIT, ("acelga", "limón", "naranja", "pera"))
-    order = depth_first_order(compiled)
-    assert sorted(order.tolist()) == [0, 1, 2, 3]
-    for table in compiled.maps:
-        along = table[order]
-        assert np.count_nonzero(np.diff(along)) == len(set(along.tolist())) - 1
 
 
 @pytest.mark.requirement("M24")
@@ -139,8 +134,7 @@ def test_the_adult_reference_loss_follows_from_the_compiled_shares(shared):
 
 
 def whole_case(cases):
-    kept = (case for case in cases["cases"] if case["metric"] == "loss" and case["suppressed_rows"] == 0)
-    return next(kept)
+    return next(case for case in cases["cases"] if case["metric"] == "loss" and case["suppressed_rows"] == 0)
 
 
 def test_the_age_bands_of_the_death_register_fit_its_vocabulary(shared):
@@ -150,5 +144,5 @@ def test_the_age_bands_of_the_death_register_fit_its_vocabulary(shared):
     hierarchy = build({"builder": "intervals", "width": 10, "end": 118, "complete": True}, ages, variable="Edad")
     compiled = compile_for(hierarchy, ages)
     assert compiled.leaf_count == 119
-    assert published(compiled, 1, "63") == "60 a 69"
+    assert label_at(compiled, 1, "63") == "60 a 69"
     assert dict(zip(compiled.labels[1], compiled.shares[1], strict=True))["110 a 119"] == pytest.approx(9 / 119)

@@ -8,23 +8,25 @@ from pathlib import Path
 import pytest
 
 from celosia import messages
-from celosia.errors import (
+from celosia.errors import CelosiaError
+from celosia.hierarchy.compile import gaps
+from celosia.hierarchy.csv import read_csv, write_csv
+from celosia.hierarchy.errors import (
     BinaryFile,
-    CelosiaError,
     EmptyFile,
-    FileMissing,
-    FolderUnwritable,
     HierarchyConflict,
     HierarchyRagged,
     HierarchySplit,
     WrongEncoding,
 )
-from celosia.hierarchy import build, from_rows, gaps, read_csv, to_rows, write_csv
+from celosia.hierarchy.registry import build
+from celosia.hierarchy.rows import from_rows, to_rows
+from celosia.storage import FileMissing, FolderUnwritable
 
 PLANTED = "Juana Pérez Soto"
 
 
-def written(tmp_path: Path, text: str, encoding: str = "utf-8") -> Path:
+def write_file(tmp_path: Path, text: str, encoding: str = "utf-8") -> Path:
     path = tmp_path / "comuna.csv"
     path.write_bytes(text.encode(encoding))
     return path
@@ -56,45 +58,45 @@ def test_the_adult_hierarchies_are_read_and_written_again_alike(shared, tmp_path
 
 
 def test_commas_are_detected_and_the_choice_is_reported(tmp_path):
-    hierarchy, choices = read_csv(written(tmp_path, "a,X,*\nb,X,*\n"), "v")
+    hierarchy, choices = read_csv(write_file(tmp_path, "a,X,*\nb,X,*\n"), "v")
     assert to_rows(hierarchy) == [("a", "X", "*"), ("b", "X", "*")]
     assert choices.delimiter == ","
     assert choices.guessed == ("delimiter", "encoding")
 
 
 def test_semicolons_win_over_commas_inside_labels(tmp_path):
-    hierarchy, choices = read_csv(written(tmp_path, "1;[0, 10[;*\n11;[10, 20[;*\n"), "v")
+    hierarchy, choices = read_csv(write_file(tmp_path, "1;[0, 10[;*\n11;[10, 20[;*\n"), "v")
     assert choices.delimiter == ";"
     assert hierarchy.labels[1] == ("[0, 10[", "[10, 20[")
 
 
 def test_a_declared_delimiter_and_encoding_are_obeyed_and_not_reported_as_guesses(tmp_path):
-    path = written(tmp_path, "Ñuñoa|RM\n", "latin-1")
+    path = write_file(tmp_path, "Ñuñoa|RM\n", "latin-1")
     hierarchy, choices = read_csv(path, "v", delimiter="|", encoding="latin-1")
     assert to_rows(hierarchy) == [("Ñuñoa", "RM")]
     assert choices.guessed == ()
 
 
 @pytest.mark.parametrize(
-    ("encoding", "found"), [("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("windows-1252", "windows-1252")]
+    ("encoding", "detected"), [("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("windows-1252", "windows-1252")]
 )
-def test_old_encodings_are_read_and_named(tmp_path, encoding, found):
-    hierarchy, choices = read_csv(written(tmp_path, "Ñuñoa;“RM”\n", encoding), "v")
+def test_old_encodings_are_read_and_named(tmp_path, encoding, detected):
+    hierarchy, choices = read_csv(write_file(tmp_path, "Ñuñoa;“RM”\n", encoding), "v")
     assert hierarchy.leaves == ("Ñuñoa",)
-    assert choices.encoding == found
+    assert choices.encoding == detected
 
 
 def test_a_single_column_is_the_identity(tmp_path):
-    assert read_csv(written(tmp_path, "a\nb\n"), "v")[0].height == 0
+    assert read_csv(write_file(tmp_path, "a\nb\n"), "v")[0].height == 0
 
 
 def test_missing_and_masked_values_may_be_listed_like_any_other(tmp_path):
-    hierarchy, _ = read_csv(written(tmp_path, ";Sin dato;*\n*;*;*\n99999;Ignorada;*\n"), "v")
+    hierarchy, _ = read_csv(write_file(tmp_path, ";Sin dato;*\n*;*;*\n99999;Ignorada;*\n"), "v")
     assert hierarchy.leaves == ("", "*", "99999")
 
 
 def test_an_exact_repetition_is_harmless(tmp_path):
-    assert len(read_csv(written(tmp_path, "a;X\nb;X\na;X\n"), "v")[0].leaves) == 2
+    assert len(read_csv(write_file(tmp_path, "a;X\nb;X\na;X\n"), "v")[0].leaves) == 2
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_an_exact_repetition_is_harmless(tmp_path):
 )
 def test_a_faulty_file_is_refused_by_count_level_and_file_without_a_value(tmp_path, text, error, fields):
     with pytest.raises(error) as caught:
-        read_csv(written(tmp_path, text), "comuna")
+        read_csv(write_file(tmp_path, text), "comuna")
     assert caught.value.values == fields
     for language in messages.LANGUAGES:
         with messages.speaking(language):
@@ -126,10 +128,10 @@ def test_a_faulty_file_is_refused_by_count_level_and_file_without_a_value(tmp_pa
 
 def test_a_wrong_declared_encoding_names_the_line(tmp_path):
     with pytest.raises(WrongEncoding) as caught:
-        read_csv(written(tmp_path, "a;b\nÑuñoa;c\n", "latin-1"), "v", encoding="utf-8")
+        read_csv(write_file(tmp_path, "a;b\nÑuñoa;c\n", "latin-1"), "v", encoding="utf-8")
     assert caught.value.values["line"] == 2
     with pytest.raises(WrongEncoding):
-        read_csv(written(tmp_path, "a;b\n"), "v", encoding="klingon")
+        read_csv(write_file(tmp_path, "a;b\n"), "v", encoding="klingon")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
@@ -138,12 +140,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 
 def test_gaps_are_given_on_request_only(tmp_path):
-    hierarchy, _ = read_csv(written(tmp_path, "a;X\nb;X\n"), "v")
+    hierarchy, _ = read_csv(write_file(tmp_path, "a;X\nb;X\n"), "v")
     assert gaps(hierarchy, ["a", "c", "", "*", "99999", "d"], unknown=["99999"]) == ("c", "d")
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = written(tmp_path, "old\n")
+    path = write_file(tmp_path, "old\n")
 
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -12,19 +12,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import WrongParameter
-from celosia.hierarchy import (
-    Hierarchy,
-    build,
-    compile_for,
-    depth_first_order,
-    from_rows,
-    read_csv,
-    split_groups,
-    to_rows,
-    write_csv,
-)
+from celosia.hierarchy.compile import compile_for
+from celosia.hierarchy.csv import read_csv, write_csv
+from celosia.hierarchy.model import Hierarchy
 from celosia.hierarchy.official import lookup
+from celosia.hierarchy.registry import build
+from celosia.hierarchy.rows import from_rows, split_groups, to_rows
+from celosia.model.value_errors import WrongParameter
 
 SPECIAL = ["", "*", "*****", "99999", "99"]
 UNKNOWN = ["99999", "99"]
@@ -36,9 +30,9 @@ WORDS = st.text("abñ1,;\"' {}*", min_size=1, max_size=4)
 def coarser_everywhere(hierarchy: Hierarchy) -> bool:
     """Whether two leaves that share a label share all labels above: pair by pair, the slow way."""
     rows = to_rows(hierarchy)
-    for one in rows:
-        for other in rows:
-            same = [a == b for a, b in zip(one, other, strict=True)]
+    for first in rows:
+        for second in rows:
+            same = [a == b for a, b in zip(first, second, strict=True)]
             if any(low and not high for low, high in pairwise(same)):
                 return False
     return True
@@ -76,8 +70,8 @@ def test_masks_are_coarser_at_each_level_and_keep_the_width(values, spec, steps,
     spec = {"builder": "mask", "steps": steps, "width": width, "side": side, **spec}
     hierarchy = check(spec, values)
     for value, *labels in to_rows(hierarchy):
-        kept = [label for label in labels if set(label) != {"*"} and value not in SPECIAL]
-        assert all(len(label) == (width or len(value)) for label in kept)
+        shown_labels = [label for label in labels if set(label) != {"*"} and value not in SPECIAL]
+        assert all(len(label) == (width or len(value)) for label in shown_labels)
 
 
 @given(
@@ -203,9 +197,9 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
     return from_rows("v", rows)
 
 
-def same(one: Any, other: Any) -> bool:
-    arrays = zip((*one.maps, *one.shares), (*other.maps, *other.shares), strict=True)
-    return one.labels == other.labels and all(np.array_equal(a, b) for a, b in arrays)
+def same(first: Any, second: Any) -> bool:
+    arrays = zip((*first.maps, *first.shares), (*second.maps, *second.shares), strict=True)
+    return first.labels == second.labels and all(np.array_equal(a, b) for a, b in arrays)
 
 
 @given(hierarchies(), st.sampled_from([";", ",", "\t"]), st.data())
@@ -223,7 +217,7 @@ def test_writing_reading_and_compiling_changes_nothing(hierarchy, delimiter, dat
 def test_a_compiled_hierarchy_is_coarser_at_each_level_and_its_groups_are_runs(hierarchy, values):
     vocabulary = sorted({*values, *hierarchy.leaves[::2], "", "*"})
     compiled = compile_for(hierarchy, vocabulary, gap="suppress")
-    order = depth_first_order(compiled)
+    order = np.lexsort(compiled.maps)
     for below, above in zip(compiled.maps, compiled.maps[1:], strict=False):
         assert len(set(zip(below.tolist(), above.tolist(), strict=True))) == len(set(below.tolist()))
     for table, labels, shares in zip(compiled.maps, compiled.labels, compiled.shares, strict=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celosia.hierarchy import BUILDERS, build, level_detail
+from celosia.hierarchy.registry import BUILDERS, build, level_detail
 
 AGES = [str(age) for age in range(119)]
 COMUNAS = ["05301", "05302", "13101", "01101"]
@@ -19,10 +19,10 @@ DATES: dict[str, Any] = {"builder": "dates", "levels": ["month", "quarter", "sem
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
 def test_intervals_are_as_wide_as_told(level: int) -> None:
     spec = {"builder": "intervals", "width": 10, "end": 118}
-    told = level_detail(spec, level)
-    made = build(spec, AGES)
-    lows = sorted(int(label.split(" a ")[0]) for label in made.labels[level])
-    assert {high - low for low, high in pairwise(lows)} == {int(told["size"])}
+    detail = level_detail(spec, level)
+    hierarchy = build(spec, AGES)
+    lows = sorted(int(label.split(" a ")[0]) for label in hierarchy.labels[level])
+    assert {high - low for low, high in pairwise(lows)} == {int(detail["size"])}
 
 
 def test_cuts_of_ones_own_have_no_single_size() -> None:
@@ -39,10 +39,10 @@ def test_decimal_widths_are_told_plainly() -> None:
 @pytest.mark.parametrize("level", [1, 2])
 def test_a_mask_hides_as_many_characters_as_told(side: str, level: int) -> None:
     spec = {**MASK, "side": side}
-    told, made = level_detail(spec, level), build(spec, COMUNAS)
-    assert told["unit"] == side
-    assert {label.count("*") for label in made.labels[level]} == {int(told["size"])}
-    assert all((label[-1] if side == "right" else label[0]) == "*" for label in made.labels[level])
+    detail, hierarchy = level_detail(spec, level), build(spec, COMUNAS)
+    assert detail["unit"] == side
+    assert {label.count("*") for label in hierarchy.labels[level]} == {int(detail["size"])}
+    assert all((label[-1] if side == "right" else label[0]) == "*" for label in hierarchy.labels[level])
 
 
 def test_a_mask_without_steps_hides_one_more_at_each_level() -> None:
@@ -53,9 +53,9 @@ def test_a_mask_without_steps_hides_one_more_at_each_level() -> None:
     ("level", "unit", "letters"), [(1, "month", 7), (2, "quarter", 7), (4, "year", 4), (5, "span", 9)]
 )
 def test_dates_show_the_unit_told(level: int, unit: str, letters: int) -> None:
-    told = level_detail(DATES, level)
-    assert told["unit"] == unit
-    assert told.get("size") == ("5" if unit == "span" else None)
+    detail = level_detail(DATES, level)
+    assert detail["unit"] == unit
+    assert detail.get("size") == ("5" if unit == "span" else None)
     assert {len(label) for label in build(DATES, DAYS).labels[level]} == {letters}
 
 
@@ -77,8 +77,13 @@ def test_neighbours_join_in_groups_of_the_size_told() -> None:
 
 
 def test_every_builder_and_a_file_can_be_told() -> None:
-    needed = {"official": {"list": "icd10"}, "intervals": {"width": 5, "end": 9}, "frequency": {"minimums": [5]},
-              "groups": {"levels": [{"A": ["a"]}]}, "tree": {"tree": {"A": ["a"]}}}  # fmt: skip
+    needed = {
+        "official": {"list": "icd10"},
+        "intervals": {"width": 5, "end": 9},
+        "frequency": {"minimums": [5]},
+        "groups": {"levels": [{"A": ["a"]}]},
+        "tree": {"tree": {"A": ["a"]}},
+    }
     for builder in BUILDERS:
         assert level_detail({"builder": builder.name, **needed.get(builder.name, {})}, 1)["builder"] == builder.name
     assert level_detail({"file": "hierarchies/EDAD.csv"}, 2) == {"builder": "file"}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from celosia.errors import UnknownOfficialList
 from celosia.hierarchy import official
-from celosia.hierarchy.official import Node, folded, lookup
+from celosia.hierarchy.errors import UnknownOfficialList
+from celosia.hierarchy.official import Node, fold_name, lookup
 
 
 def reference(shared: Path, name: str) -> list[dict[str, str]]:
@@ -42,7 +42,7 @@ def test_a_territorial_list_has_as_many_codes_and_groups_as_the_country_says(lis
 
 
 def test_the_comunas_of_chile_are_those_of_the_reference(shared):
-    mine = official.chile_comunas()
+    mine = official.territories("cl-cut")
     rows = reference(shared, "cl_cut")
     assert {row["commune_code"] for row in rows} == set(lookup("cl-cut").codes())
     for row in rows:
@@ -54,12 +54,12 @@ def test_the_comunas_of_chile_are_those_of_the_reference(shared):
     assert other == {"04105", "05502"}
 
 
-def same_name(places: dict[str, official.Place], code: str, name: str) -> bool:
-    return folded(places[code].name) == folded(name)
+def same_name(places: dict[str, official.Territory], code: str, name: str) -> bool:
+    return fold_name(places[code].name) == fold_name(name)
 
 
 def test_the_municipalities_of_colombia_are_those_of_the_reference(shared):
-    mine = official.colombia_municipalities()
+    mine = official.territories("co-divipola")
     rows = reference(shared, "co_divipola")
     codes = {row["municipality_code"] for row in rows}
     assert codes <= set(mine)
@@ -75,7 +75,7 @@ def test_the_municipalities_of_colombia_are_those_of_the_reference(shared):
 
 
 def test_the_districts_of_paraguay_are_those_of_the_reference(shared):
-    mine = official.paraguay_districts()
+    mine = official.territories("py-distritos")
     rows = reference(shared, "py_distritos")
     assert {row["district_code"] for row in rows} == set(mine)
     for row in rows:
@@ -89,8 +89,8 @@ def test_the_districts_of_paraguay_are_those_of_the_reference(shared):
 def test_the_provinces_of_peru_hold_every_ubigeo_of_the_vaccination_file(shared):
     duckdb = pytest.importorskip("duckdb")
     path = shared / "data" / "pe_vaccination_2021w06_w18.parquet"
-    found = duckdb.sql(f"select distinct ubigeo_persona from '{path}' where ubigeo_persona <> 'NA'").fetchall()
-    values = {value for (value,) in found}
+    rows = duckdb.sql(f"select distinct ubigeo_persona from '{path}' where ubigeo_persona <> 'NA'").fetchall()
+    values = {value for (value,) in rows}
     assert len(values) > 1_700
     assert not {value for value in values if not lookup("pe-ubigeo").knows(value)}
     assert lookup("pe-ubigeo").path("150101") == (Node("1501", "Lima"), Node("15", "Lima"))
@@ -110,7 +110,7 @@ def test_every_comuna_of_the_death_register_is_known_but_the_unknown_ones(shared
 
 
 def test_old_comunas_of_nuble_are_found_and_marked():
-    chillan = official.chile_comunas()["08401"]
+    chillan = official.territories("cl-cut")["08401"]
     assert chillan.former
     assert chillan.parents == (Node("084", "Ñuble"), Node("08", "Biobío"))
     assert "08401" not in lookup("cl-cut").codes()
@@ -174,7 +174,7 @@ def test_every_block_has_a_spanish_title_of_our_own(shared):
 
 def words(text: str) -> set[str]:
     """The beginnings of the longer words."""
-    return {word[:5] for word in folded(text).replace(",", " ").split() if len(word) > 4}
+    return {word[:5] for word in fold_name(text).replace(",", " ").split() if len(word) > 4}
 
 
 def test_the_death_register_has_the_same_chapters_and_almost_always_the_same_blocks(shared):

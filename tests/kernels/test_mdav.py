@@ -45,16 +45,16 @@ def by_scanning(points: Floats, k: int) -> Longs:
     def farthest(target: Floats) -> int:
         return int(left[np.argmax(distances(points[left], target))])
 
-    def gathered(around: int) -> Longs:
+    def group_nearest(around: int) -> Longs:
         nearest = left[np.argsort(distances(points[left], points[around]), kind="stable")[:k]]
         label[nearest] = group
         return left[label[left] < 0]
 
     while len(left) >= 2 * k:
-        one = farthest(fixed[left].sum(axis=0) / (len(left) * 2.0**32))
-        left, group = gathered(one), group + 1
+        farthest_record = farthest(fixed[left].sum(axis=0) / (len(left) * 2.0**32))
+        left, group = group_nearest(farthest_record), group + 1
         if len(left) >= 2 * k:
-            left, group = gathered(farthest(points[one])), group + 1
+            left, group = group_nearest(farthest(points[farthest_record])), group + 1
     label[left] = group
     return label
 

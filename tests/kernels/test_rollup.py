@@ -23,21 +23,21 @@ def places() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array([0, 8]), np.array([0, 3], np.uint64), np.array([7, 15], np.uint64)
 
 
-def rolled(way: str, keys: np.ndarray, rows: np.ndarray, slot: np.ndarray, start: int) -> tuple:
+def roll_up_by(way: str, keys: np.ndarray, rows: np.ndarray, slot: np.ndarray, start: int) -> tuple:
     """One roll-up by each of the kernels."""
-    room = np.empty(len(keys), np.uint64), np.empty(len(keys), np.int64)
+    buffers = np.empty(len(keys), np.uint64), np.empty(len(keys), np.int64)
     if way == "direct":
         address = np.concatenate(DENSE).astype(np.int32)
-        return rollup.roll_direct(keys, rows, address, *places(), np.array([1, 3]), True, *room, slot, start)
+        return rollup.roll_direct(keys, rows, address, *places(), np.array([1, 3]), True, *buffers, slot, start)
     if way == "hash":
         leading = np.concatenate([COARSE[0], COARSE[1] << 3]).astype(np.uint64)
         address = np.concatenate(DENSE).astype(np.int32)
-        return rollup.roll_hash(keys, rows, leading, address, *places(), 3, True, *room, slot, start)
+        return rollup.roll_hash(keys, rows, leading, address, *places(), 3, True, *buffers, slot, start)
     codes = np.stack([keys & np.uint64(7), keys >> np.uint64(3)], axis=1).astype(np.int32)
     leading = np.zeros((2, 1, 16), np.int64)
     leading[0, 0, :8], leading[1, 0] = COARSE
     numbers = np.arange(len(keys), dtype=np.uint64)
-    return rollup.roll_wide(numbers, rows, codes, leading, np.zeros(2, np.int64), 11, *room, slot, start)
+    return rollup.roll_wide(numbers, rows, codes, leading, np.zeros(2, np.int64), 11, *buffers, slot, start)
 
 
 @pytest.mark.parametrize("way", ["direct", "hash", "wide"])
@@ -45,7 +45,7 @@ def test_classes_and_rows_are_those_of_plain_grouping(way: str) -> None:
     keys, rows = source()
     first, second = keys & np.uint64(7), keys >> np.uint64(3)
     expected = DENSE[0][first.astype(int)] * 4 + DENSE[1][second.astype(int)]
-    label, out_keys, out_rows = rolled(way, keys, rows, np.zeros(4096, np.int32), 1)
+    label, out_keys, out_rows = roll_up_by(way, keys, rows, np.zeros(4096, np.int32), 1)
     pairs = {(int(a), int(b)) for a, b in zip(label, expected, strict=True)}
     assert len(pairs) == len(out_keys) == len(set(expected.tolist()))
     assert np.array_equal(np.bincount(label, rows).astype(int), out_rows)
@@ -55,8 +55,8 @@ def test_classes_and_rows_are_those_of_plain_grouping(way: str) -> None:
 def test_slots_left_by_an_earlier_call_count_as_empty(way: str) -> None:
     keys, rows = source()
     slot = np.zeros(4096, np.int32)
-    once = rolled(way, keys, rows, slot, 1)
-    again = rolled(way, keys[::-1].copy(), rows[::-1].copy(), slot, 1 + len(once[1]))
+    once = roll_up_by(way, keys, rows, slot, 1)
+    again = roll_up_by(way, keys[::-1].copy(), rows[::-1].copy(), slot, 1 + len(once[1]))
     assert sorted(once[2]) == sorted(again[2])
 
 
@@ -73,9 +73,9 @@ def test_value_counts_are_those_of_plain_counting(followed: bool) -> None:
     for c in range(7):
         mine = slice(out_offsets[c], out_offsets[c + 1])
         expected = np.bincount(values[owner == c], counts[owner == c], 9)
-        found = np.zeros(9)
-        found[out_values[mine]] = out_counts[mine]
-        assert np.array_equal(found, expected)
+        counted = np.zeros(9)
+        counted[out_values[mine]] = out_counts[mine]
+        assert np.array_equal(counted, expected)
     if followed:
         assert np.array_equal(out_values[where], values)
 
@@ -94,8 +94,8 @@ def test_a_lookup_gives_the_first_leaf_and_the_address_of_each_pattern() -> None
     dense[0, 0, :8], dense[1, 0] = DENSE
     coarse, address = np.empty(128, np.uint64), np.empty(128, np.int32)
     shift, mask = np.array([0, 3], np.uint64), np.array([7, 15], np.uint64)
-    one, levels = np.array([0, 1]), np.zeros(2, np.int64)
-    cells = rollup.fill_lookup(coarse, address, 0, one, levels, leading, dense, np.array([8, 16]), shift, mask)
+    variables, levels = np.array([0, 1]), np.zeros(2, np.int64)
+    cells = rollup.fill_lookup(coarse, address, 0, variables, levels, (leading, dense, np.array([8, 16]), shift, mask))
     pattern = np.arange(128)
     assert cells == 12
     assert np.array_equal(coarse, COARSE[0][pattern & 7] | COARSE[1][pattern >> 3] << 3)
@@ -117,9 +117,9 @@ def test_totals_by_size_are_those_of_classes_lost_entirely() -> None:
 
 
 def test_a_product_of_wide_numbers_is_compared_exactly() -> None:
-    from celosia.kernels._jit import compiled
+    from celosia.kernels._jit import kernel
 
-    @compiled
+    @kernel
     def at_most(a: int, b: int, c: int, d: int) -> bool:
         return judge.product_at_most(a, b, c, d)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 
 from celosia import kernels
-from celosia.solver import search
-from solver.random_problems import problems
+from celosia.solver.optimal import search
+from tests.solver.random_problems import problems
 
 SEARCH = {f"celosia.kernels.{name}" for name in ("rollup", "judge", "lattice", "peel")}
 
@@ -18,10 +18,10 @@ def compiled_signatures() -> int:
     return sum(len(kernel.signatures) for kernel in KERNELS)
 
 
-def test_progress_is_told_to_the_end() -> None:
-    told: list[tuple[int, int]] = []
-    kernels.warm_up(lambda done, total: told.append((done, total)))
-    assert told[-1][0] == told[-1][1] == len(told)
+def test_progress_is_reported_to_the_end() -> None:
+    progress: list[tuple[int, int]] = []
+    kernels.warm_up(lambda done, total: progress.append((done, total)))
+    assert progress[-1][0] == progress[-1][1] == len(progress)
     assert kernels.is_warm()
 
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia import messages
-from celosia.errors import (
+from celosia.model import dictionary
+from celosia.model.errors import (
     DictionaryColumnMissing,
     DictionaryDisagrees,
     DictionaryRepeats,
     DictionaryWordUnknown,
     UnknownFormat,
 )
-from celosia.model import dictionary
 from celosia.model.variables import Kind, MelLabel, Role, Scale, Traits, Treatment, Variable
 
 RUN = Variable(
@@ -118,7 +118,7 @@ def test_without_a_stated_purpose_nothing_is_published():
         Variable("EDAD", role=Role.QUASI),
         Variable("RUN", role=Role.IDENTIFIER, purpose="ninguno bueno"),
     ]
-    assert [variable.name for variable in dictionary.published(described)] == ["SEXO"]
+    assert [variable.name for variable in dictionary.publishable_variables(described)] == ["SEXO"]
 
 
 @pytest.mark.requirement("M01")

@@ -12,15 +12,26 @@ from typing import Any
 
 import pytest
 
-from celosia.errors import BadProjectFile, CandidateChanged, CelosiaError, FileMissing, NoCandidate, ReleaseDamaged
+from celosia.errors import CelosiaError
+from celosia.model.paths import CandidatePaths
 from celosia.model.verdict import State
-from celosia.pipeline import _journal, make_release, open_project, publish, sign_release, status, verify_release
-from celosia.pipeline._documents import gather
-from celosia.pipeline._identity import is_signed
-from celosia.pipeline._plan import read_plan
-from celosia.pipeline._release_folder import read_release
-from celosia.pipeline._rule_context import read_check
-from pipeline.made_projects import NOW, described, people_of, walked
+from celosia.pipeline.assessment.errors import NoCandidate
+from celosia.pipeline.candidate.errors import CandidateChanged
+from celosia.pipeline.candidate.rule_context import read_check
+from celosia.pipeline.project import journal as _journal
+from celosia.pipeline.project.errors import BadProjectFile
+from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.identity import is_signed
+from celosia.pipeline.release.documents import collect_document_input
+from celosia.pipeline.release.errors import ReleaseDamaged
+from celosia.pipeline.release.folder import read_release
+from celosia.pipeline.release.make_release import make_release, sign_release
+from celosia.pipeline.release.publish import publish
+from celosia.pipeline.release.status import status
+from celosia.pipeline.release.verify import verify_release
+from celosia.storage import FileMissing
+from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
+from tests.projects.steps import NOW
 
 RELEASE = "releases/2026-11-15"
 DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 20), "update_period": "anual"}
@@ -28,8 +39,8 @@ DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 2
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory) -> Path:
-    people = people_of(tmp_path_factory.mktemp("keys"))
-    folder = walked(described(tmp_path_factory.mktemp("signed") / "egresos", people), people)
+    people = make_keys(tmp_path_factory.mktemp("keys"))
+    folder = run_to_approved_candidate(make_project(tmp_path_factory.mktemp("signed") / "egresos", people), people)
     made = make_release(folder, now=NOW)
     for role, person in people.items():
         sign_release(made.folder, None, person, role, now=NOW)
@@ -54,7 +65,7 @@ def published(folder: Path) -> None:
 def without_facts(folder: Path) -> None:
     """The journal with a right chain, whose last line is a run that says nothing."""
     path = folder / "journal.jsonl"
-    _journal.append(path, "run", NOW, {})
+    _journal.append_entry(path, "run", NOW, {})
     lines = path.read_text("utf-8").splitlines()
     last = json.loads(lines[-1])
     del last["facts"]
@@ -77,7 +88,7 @@ def null(name: str) -> Callable[[dict[str, Any]], object]:
 def test_a_plan_that_lacks_its_parts_is_a_file_that_cannot_be_read(folder, change):
     edited(folder / "plan.json", change)
     with pytest.raises(BadProjectFile):
-        read_plan(folder)
+        _ = open_project(folder).plan
     assert "plan.json" in " ".join(gate.reason for gate in status(folder, now=NOW).gates)
 
 
@@ -86,38 +97,38 @@ def test_a_verdict_that_is_none_is_no_candidate(folder, body):
     home = folder / "private/candidate"
     (home / "verdict.json").write_text(body, "utf-8")
     with pytest.raises(NoCandidate):
-        read_check(home)
+        read_check(CandidatePaths(home))
 
 
 @pytest.mark.parametrize("change", [only_format, *map(null, ("verdicts", "rows", "classes", "suppressed_rows"))])
 def test_a_verdict_that_lacks_its_figures_is_no_candidate(folder, change):
     edited(folder / "private/candidate/verdict.json", change)
     with pytest.raises(NoCandidate):
-        read_check(folder / "private/candidate")
+        read_check(CandidatePaths(folder / "private/candidate"))
     status(folder, now=NOW)
-    assert gather(folder, NOW).check is None
+    assert collect_document_input(open_project(folder), NOW).check is None
 
 
 def test_a_dictionary_in_another_encoding_is_told_by_name(folder):
     path = folder / "dictionary.csv"
     path.write_bytes(path.read_text("utf-8").encode("latin-1", errors="replace"))
     with pytest.raises(BadProjectFile, match=r"dictionary\.csv"):
-        open_project(folder).variables()
+        _ = open_project(folder).variables
     assert "dictionary.csv" in " ".join(gate.reason for gate in status(folder, now=NOW).gates)
 
 
 def test_a_run_without_facts_in_the_journal_made_no_candidate(folder):
-    before = gather(folder, NOW).check
+    before = collect_document_input(open_project(folder), NOW).check
     without_facts(folder)
     assert status(folder, now=NOW).gates
-    assert gather(folder, NOW).check == before  # the earlier run still tells what it made
+    assert collect_document_input(open_project(folder), NOW).check == before  # the earlier run still tells what it made
 
 
 @pytest.mark.parametrize("body", ["[]", "{}", "null", "3"])
 def test_rules_that_are_none_are_a_file_that_cannot_be_read(folder, body):
     (folder / "private/candidate/rules.json").write_text(body, "utf-8")
     with pytest.raises(CelosiaError, match=r"rules\.json"):
-        gather(folder, NOW)
+        collect_document_input(open_project(folder), NOW)
 
 
 # --- publishing -----------------------------------------------------------------------------------

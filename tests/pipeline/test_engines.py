@@ -13,46 +13,32 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.made_projects import NOW, minsal, people_of, walked
 
 from celosia.data.candidate import write_candidate
-from celosia.data.synthetic import write_discharges
-from celosia.errors import (
-    CandidateChanged,
-    DataElsewhere,
-    EmptyTable,
-    EngineAddressUnset,
-    EngineDenied,
-    EngineLost,
-    EngineUnreachable,
-    NotOnThisEngine,
-    PasswordInAddress,
-    PlanStale,
-    SourceMoved,
-    UnknownEngine,
-    ValueOutOfRange,
-    WrongSetting,
-)
+from celosia.data.errors import EmptyTable, EngineDenied, EngineLost, EngineUnreachable, UnknownEngine
+from celosia.demo.synthetic.discharges import write_discharges
 from celosia.model import dictionary
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Role, Scale, Treatment
-from celosia.pipeline import (
-    Project,
-    _run,
-    evaluate,
-    init,
-    make_plan,
-    make_release,
-    measure,
-    open_project,
-    opened,
-    preview_project,
-    profile,
-    run_plan,
-    side_by_side,
-    sign_release,
-    verify_release,
-)
-from celosia.pipeline._in_house import judge_candidate, refuse_changed
+from celosia.pipeline.assessment.evaluate import evaluate
+from celosia.pipeline.assessment.on_files import measure, profile
+from celosia.pipeline.candidate import run as _run
+from celosia.pipeline.candidate.errors import CandidateChanged, PlanStale
+from celosia.pipeline.candidate.run import run_plan
+from celosia.pipeline.candidate.verifier_check import recheck_candidate, refuse_changed
+from celosia.pipeline.intake.errors import DataElsewhere, EngineAddressUnset, SourceMoved
+from celosia.pipeline.intake.init_project import init
+from celosia.pipeline.intake.open_table import open_table
+from celosia.pipeline.intake.preview import preview_project
+from celosia.pipeline.planning.plan import make_plan
+from celosia.pipeline.project.errors import PasswordInAddress, WrongSetting
+from celosia.pipeline.project.folder import Project, open_project
+from celosia.pipeline.release.make_release import make_release, sign_release
+from celosia.pipeline.release.verify import verify_release
+from celosia.workbench.errors import NotOnThisEngine
+from celosia.workbench.result import side_by_side
+from tests.projects.discharges import describe_project, make_keys, run_to_approved_candidate
+from tests.projects.steps import NOW
 
 ENGINES = (
     pytest.param("postgres_url", id="postgres", marks=pytest.mark.postgres),
@@ -102,7 +88,7 @@ def described(folder: Path) -> Path:
             purpose="estudio" if line.name in ROLES else "", unknown=("99999",) if line.name in ROLES else (),
             treatment=Treatment.KEEP if line.name in ROLES else Treatment.REMOVE,
         )
-        for line in open_project(folder).variables()
+        for line in open_project(folder).variables
     ]  # fmt: skip
     (folder / "dictionary.csv").write_text(dictionary.dump(lines), "utf-8")
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
@@ -155,8 +141,8 @@ def test_plan_bytes_and_verdict_are_those_of_duckdb(address: str, expected: dict
     make_plan(folder, now=NOW, engine=address)
     run_plan(folder, now=NOW, engine=address, memory="1GB")
     assert outcome(folder) == expected
-    refuse_changed(judge_candidate(folder, engine=address))
-    refuse_changed(judge_candidate(folder))  # a candidate is judged alike on another engine
+    refuse_changed(recheck_candidate(open_project(folder), engine=address))
+    refuse_changed(recheck_candidate(open_project(folder)))  # a candidate is judged alike on another engine
     assert side_by_side(folder).of == 180
     assert sorted(keys_on_disk(folder)) == ["sample.parquet", "working.parquet"]  # of the source alone: not the order
 
@@ -212,7 +198,7 @@ def test_rows_that_stay_in_the_database_give_the_bytes_of_the_file(
     assert found["plan"]["notes"] == expected["plan"]["notes"]
     assert not ran.sampled
     assert keys_on_disk(folder) == []
-    refuse_changed(judge_candidate(folder))
+    refuse_changed(recheck_candidate(open_project(folder)))
     with pytest.raises(NotOnThisEngine):
         side_by_side(folder)
 
@@ -347,14 +333,15 @@ def test_a_whole_walk_where_the_rows_are_releases_the_bytes_of_the_file(
 ) -> None:
     for place in ("keys", "file", "database"):
         (tmp_path / place).mkdir()
-    people = people_of(tmp_path / "keys")
+    people = make_keys(tmp_path / "keys")
     raw = write_discharges(tmp_path / "file" / "egresos.csv", 800, 11)
     copied = init(str(raw), tmp_path / "file" / "p", ("minsal",), now=NOW).project
     load(copied, own_database, "egresos")
     monkeypatch.setenv("CELOSIA_DATABASE", own_database)
     stays = init(own_database, tmp_path / "database" / "p", ("minsal",), now=NOW, engine="postgresql").project
     released = [
-        make_release(walked(minsal(project.folder, people), people), now=NOW).folder for project in (copied, stays)
+        make_release(run_to_approved_candidate(describe_project(project.folder, people), people), now=NOW).folder
+        for project in (copied, stays)
     ]
     assert (tmp_path / "database" / "p" / "private" / "place.json").exists()
     for role, person in people.items():
@@ -369,11 +356,11 @@ def load(project: Project, address: str, table: str) -> None:
     """A table of texts with the rows of a project, NULL for what is missing."""
     import psycopg
 
-    columns = ", ".join(f'"{name}" text' for name in project.names())
+    columns = ", ".join(f'"{name}" text' for name in project.names)
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"CREATE TABLE {table} ({columns})")
         with connection.cursor().copy(f"COPY {table} FROM STDIN") as copy:
-            for row in pq.read_table(project.working_copy).to_pylist():
+            for row in pq.read_table(project.paths.working_copy).to_pylist():
                 copy.write_row([cell or None for cell in row.values()])
 
 
@@ -399,13 +386,13 @@ def test_a_wrong_engine_or_memory_in_the_project_is_one_sentence(
     folder = from_file(tmp_path)
     settings = folder / "celosia.toml"
     settings.write_text(settings.read_text("utf-8").replace("language =", f"{line}\nlanguage =", 1), "utf-8")
-    with pytest.raises(error) as refused, opened(folder):
+    with pytest.raises(error) as refused, open_table(folder):
         pass
     assert "clave@" not in str(refused.value)
 
 
 def test_a_wrong_amount_of_memory_in_a_command_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueOutOfRange), opened(str(csv_of(tmp_path / "e.csv")), memory="4 elefantes"):
+    with pytest.raises(ValueOutOfRange), open_table(str(csv_of(tmp_path / "e.csv")), memory="4 elefantes"):
         pass
 
 
@@ -416,4 +403,4 @@ def test_a_private_order_with_other_persons_is_refused(tmp_path: Path) -> None:
     order = folder / "private" / "candidate" / "order.parquet"
     pq.write_table(pa.table({"person": [str(i) for i in range(180)]}), order)
     with pytest.raises(CandidateChanged):
-        judge_candidate(folder)
+        recheck_candidate(open_project(folder))

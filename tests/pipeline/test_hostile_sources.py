@@ -16,30 +16,29 @@ from typing import Any
 import duckdb
 import pytest
 
-from celosia import errors
+from celosia.data.errors import EngineUnreachable
 from celosia.data.preview import VEIL
 from celosia.data.readers import postgresql
-from celosia.dossier import profile_document, to_html
+from celosia.dossier.atenea import profile_document
+from celosia.dossier.page import to_html
 from celosia.model import dictionary
 from celosia.model.variables import Role, Scale
 from celosia.model.verdict import State
-from celosia.pipeline import (
-    create_project,
-    init,
-    make_release,
-    new_identity,
-    open_project,
-    preview_source,
-    profile_report,
-    read_card,
-    side_by_side,
-    source_choices,
-    source_tables,
-    verify_release,
-)
-from celosia.pipeline._addresses import resolved_source
-from celosia.pipeline._release_folder import listed_files, manifest_text, read_release
-from pipeline.made_projects import NOW, PHRASE, described, people_of, walked
+from celosia.pipeline.intake.errors import AddressRefused
+from celosia.pipeline.intake.init_project import init
+from celosia.pipeline.intake.preview import preview_source, source_choices, source_tables
+from celosia.pipeline.intake.profile import profile_report
+from celosia.pipeline.intake.source_address import resolved_source
+from celosia.pipeline.project.errors import IdentityMissing, NameNeeded
+from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.identity import new_identity, read_card
+from celosia.pipeline.release.folder import listed_files, manifest_text, read_release
+from celosia.pipeline.release.make_release import make_release
+from celosia.pipeline.release.verify import verify_release
+from celosia.workbench.projects import create_project
+from celosia.workbench.result import side_by_side
+from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
+from tests.projects.steps import NOW, PHRASE
 
 # --- addresses typed on a page -------------------------------------------------------------------
 
@@ -74,7 +73,7 @@ def psycopg() -> Any:
 def test_an_address_that_asks_for_more_than_a_server_is_refused(
     psycopg: Any, verb: Callable[[str], Any], address: str
 ) -> None:
-    with pytest.raises(errors.AddressRefused):
+    with pytest.raises(AddressRefused):
         verb(address)
 
 
@@ -129,7 +128,7 @@ def test_the_passwords_of_whoever_runs_the_page_are_sent_to_nobody(
     monkeypatch.setenv("PGPASSFILE", str(kept))
     monkeypatch.setenv("PGPASSWORD", "secretisima")
     port, heard = listening(True)
-    with pytest.raises(errors.EngineUnreachable):
+    with pytest.raises(EngineUnreachable):
         source_tables(f"postgresql://svc@127.0.0.1:{port}/x")
     assert b"secretisima" not in b"".join(heard)
 
@@ -139,7 +138,7 @@ def test_a_server_that_says_nothing_is_left_after_a_while(
 ) -> None:
     monkeypatch.setattr(postgresql, "_CONNECTING", 2)
     port, _ = listening(False)
-    with pytest.raises(errors.EngineUnreachable):  # or the test itself would never end
+    with pytest.raises(EngineUnreachable):  # or the test itself would never end
         source_tables(f"postgresql://x@127.0.0.1:{port}/x")
 
 
@@ -158,7 +157,7 @@ def household_project(tmp_path: Path) -> Path:
     config.write_text(config.read_text("utf-8").replace("[unit]\n", '[unit]\nhousehold = "hogar"\n'), "utf-8")
     told = [
         replace(v, role=Role.PLAIN, scale=Scale.DISCRETE, kind=None, mel_label=None)
-        for v in open_project(folder).variables()
+        for v in open_project(folder).variables
     ]
     (folder / "dictionary.csv").write_text(dictionary.dump(told), "utf-8")
     return folder
@@ -176,9 +175,9 @@ def test_the_profile_shows_no_key_whatever_the_dictionary_calls_it(household_pro
 
 
 def test_side_by_side_shows_no_key_whatever_the_dictionary_calls_it(tmp_path: Path) -> None:
-    from tests.pipeline.test_result import made
+    from tests.workbench.test_result import make_run_project
 
-    folder = made(tmp_path, household=True)
+    folder = make_run_project(tmp_path, household=True)
     sides = side_by_side(folder, rows=90)
     place = [column.before for column in sides.columns].index("HOGAR")
     assert sides.columns[place].veiled
@@ -190,8 +189,8 @@ def test_side_by_side_shows_no_key_whatever_the_dictionary_calls_it(tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    people = people_of(tmp_path_factory.mktemp("keys"))
-    folder = walked(described(tmp_path_factory.mktemp("made") / "egresos", people), people)
+    people = make_keys(tmp_path_factory.mktemp("keys"))
+    folder = run_to_approved_candidate(make_project(tmp_path_factory.mktemp("made") / "egresos", people), people)
     return Path(make_release(folder, now=NOW).folder)
 
 
@@ -231,9 +230,9 @@ def test_a_manifest_cannot_name_a_file_outside_the_release(released: Path, tmp_p
 def test_a_card_whose_name_cannot_be_shown_as_it_is_is_refused(tmp_path: Path, name: str) -> None:
     card = tmp_path / "c.json"
     card.write_text(json.dumps({"format": "celosia/identity/1", "name": name, "key": "ab" * 32}), "utf-8")
-    with pytest.raises(errors.IdentityMissing):
+    with pytest.raises(IdentityMissing):
         read_card(card)
-    with pytest.raises(errors.NameNeeded):
+    with pytest.raises(NameNeeded):
         new_identity("Ana\u202eB", PHRASE, tmp_path / "a.key")
 
 
@@ -241,5 +240,5 @@ def test_a_card_whose_name_cannot_be_shown_as_it_is_is_refused(tmp_path: Path, n
 def test_a_card_larger_or_deeper_than_any_is_refused(tmp_path: Path, filling: str) -> None:
     card = tmp_path / "c.json"
     card.write_text(filling + json.dumps({"format": "celosia/identity/1", "name": "Ana", "key": "ab" * 32}), "utf-8")
-    with pytest.raises(errors.IdentityMissing):
+    with pytest.raises(IdentityMissing):
         read_card(card)

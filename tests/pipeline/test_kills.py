@@ -12,22 +12,26 @@ from pathlib import Path
 
 import pytest
 
-from celosia.pipeline import make_release, verify_release
-from celosia.pipeline._journal import entries
-from celosia.pipeline._release import refuse_unmade
-from celosia.pipeline._release_folder import read_release
-from pipeline.killed_at import KILLED
-from pipeline.made_projects import NOW, described, people_of, walked
+from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.journal import read_journal
+from celosia.pipeline.release.folder import read_release
+from celosia.pipeline.release.make_release import make_release, refuse_foreign_release
+from celosia.pipeline.release.verify import verify_release
+from tests.pipeline.killed_process import KILLED
+from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
+from tests.projects.steps import NOW
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a killed process is told by its exit code")
-SCRIPT = Path(__file__).with_name("killed_at.py")
+SCRIPT = Path(__file__).with_name("killed_process.py")
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Path:
     """A project with an old release, ready for the next one."""
-    people = people_of(tmp_path_factory.mktemp("keys"))
-    folder = walked(described(tmp_path_factory.mktemp("walk") / "egresos", people, rows=300), people)
+    people = make_keys(tmp_path_factory.mktemp("keys"))
+    folder = run_to_approved_candidate(
+        make_project(tmp_path_factory.mktemp("walk") / "egresos", people, rows=300), people
+    )
     make_release(folder, now=NOW)
     return folder
 
@@ -51,8 +55,8 @@ def assert_whole(folder: Path) -> None:
     for one in releases(folder):
         held = read_release(one)
         assert (held.changed, held.added, held.removed) == ((), (), ())
-        refuse_unmade(folder / "journal.jsonl", held)  # the journal knows it: it can be signed
-    entries(folder / "journal.jsonl")
+        refuse_foreign_release(open_project(folder), held)  # the journal knows it: it can be signed
+    read_journal(folder / "journal.jsonl")
 
 
 def check_release(line: dict) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from celosia.errors import NoFeasiblePlan
-from celosia.pipeline import init, make_plan, run_plan
-from pipeline.small_project import NOW
+from celosia.pipeline.candidate.run import run_plan
+from celosia.pipeline.intake.init_project import init
+from celosia.pipeline.planning.errors import NoFeasiblePlan
+from celosia.pipeline.planning.plan import make_plan
+from tests.projects.steps import NOW
 
 # Of the four persons each has the diagnosis y on some row: in one class, everybody would hold it. The row of place c
 # fails alone; beside those of place b it passes, and beside those of place a it does not.

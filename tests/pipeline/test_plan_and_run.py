@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections import Counter, defaultdict
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from celosia.data.synthetic import write_discharges
-from celosia.errors import (
-    CandidateFails,
-    LevelOutsideHierarchy,
-    NoFeasiblePlan,
-    NoPlan,
-    NothingLeft,
-    NothingToPublish,
-    OrderIncomplete,
-    PlanStale,
-    RoleMissing,
-    ValueOutOfRange,
-)
+from celosia.demo.synthetic.discharges import write_discharges
+from celosia.hierarchy.errors import LevelOutsideHierarchy
 from celosia.model import dictionary
-from celosia.model.variables import Role, Scale
-from celosia.pipeline import init, make_plan, open_project, opened, run_plan
-from celosia.pipeline._check import check_file
-from celosia.pipeline._journal import entries
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.variables import Role
+from celosia.pipeline.candidate.check_file import SourceReference, check_file
+from celosia.pipeline.candidate.errors import CandidateFails, PlanStale
+from celosia.pipeline.candidate.run import run_plan
+from celosia.pipeline.intake.init_project import init
+from celosia.pipeline.intake.open_table import open_table
+from celosia.pipeline.planning.errors import NoFeasiblePlan, NothingLeft, NothingToPublish, OrderIncomplete, RoleMissing
+from celosia.pipeline.planning.plan import make_plan
+from celosia.pipeline.project.errors import NoPlan
+from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.journal import read_journal
+from tests.projects.given_rows import candidate_rows, make_project
+from tests.projects.steps import NOW
 
-NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 QUASI = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
 
 
 def publish(folder: Path, *names: str, roles: dict[str, Role] | None = None) -> None:
     """State a purpose for some variables, as a person would in the dictionary."""
-    variables = open_project(folder).variables()
+    variables = open_project(folder).variables
     stated = [
         replace(v, purpose="estudio" if v.name in names else "", role=(roles or {}).get(v.name, v.role))
         for v in variables
@@ -61,11 +57,6 @@ def described(raw, tmp_path_factory) -> Path:
 @pytest.fixture
 def folder(described, tmp_path) -> Path:
     return Path(shutil.copytree(described, tmp_path / "egresos"))
-
-
-def candidate(folder: Path) -> list[dict[str, str]]:
-    with (folder / "private" / "candidate" / "data.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def classes_of(rows: list[dict[str, str]], names: tuple[str, ...] = QUASI) -> dict[tuple[str, ...], list[int]]:
@@ -92,7 +83,7 @@ METHODS = (
 def test_every_class_of_the_written_file_holds_k_persons_and_two_diagnoses(folder, asked, k):
     make_plan(folder, now=NOW, k=k, **asked)
     ran = run_plan(folder, now=NOW)
-    rows = candidate(folder)
+    rows = candidate_rows(folder)
     persons = pq.read_table(folder / "private" / "candidate" / "order.parquet").column(0).to_pylist()
     assert list(rows[0]) == list(ran.plan.published)
     assert len(rows) == len(persons) == 3_000
@@ -127,7 +118,7 @@ def test_levels_that_a_person_fixed_hold_in_every_method(folder, method, mask_se
     order = ("COMUNA", "PREVISION", "SEXO", "EDAD_AÑOS")
     planned = make_plan(folder, now=NOW, k=5, method=method, order=order, mask_sensitive=mask_sensitive)
     run_plan(folder, now=NOW)
-    rows = candidate(folder)
+    rows = candidate_rows(folder)
     persons = pq.read_table(folder / "private" / "candidate" / "order.parquet").column(0).to_pylist()
     classes = classes_of(rows)
     assert min(len({persons[i] for i in members}) for members in classes.values()) >= 5
@@ -141,7 +132,7 @@ def test_levels_that_a_person_fixed_hold_in_every_method(folder, method, mask_se
 def test_rows_come_in_the_order_of_their_published_values_and_no_key_leaves(folder):
     make_plan(folder, now=NOW)
     run_plan(folder, now=NOW)
-    rows = candidate(folder)
+    rows = candidate_rows(folder)
     keys = [tuple(row[name] for name in ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION", "DIAG1")) for row in rows]
     assert keys == sorted(keys)
     assert not {"RUN", "NOMBRE", "K", "L"} & set(rows[0])
@@ -158,7 +149,7 @@ def test_the_same_plan_on_the_same_source_gives_the_same_bytes(folder):
 def test_suppressed_rows_are_reported_and_counted_on_the_file(folder):
     plan = make_plan(folder, now=NOW, k=5, limit="0.2").plan
     run_plan(folder, now=NOW)
-    starred = [row for row in candidate(folder) if all(row[name] == "*" for name in QUASI)]
+    starred = [row for row in candidate_rows(folder) if all(row[name] == "*" for name in QUASI)]
     assert len(starred) == plan.suppressed_rows > 0
     assert plan.suppressed_share == plan.suppressed_rows / 3_000 <= 0.2
 
@@ -168,7 +159,7 @@ def test_suppressed_rows_can_be_dropped(folder):
         file.write('\n[policy]\nsuppressed = "drop"\n')
     plan = make_plan(folder, now=NOW, k=5, limit="0.2").plan
     run_plan(folder, now=NOW)
-    assert len(candidate(folder)) == 3_000 - plan.suppressed_rows < 3_000
+    assert len(candidate_rows(folder)) == 3_000 - plan.suppressed_rows < 3_000
 
 
 @pytest.mark.requirement("M15")
@@ -176,13 +167,13 @@ def test_a_value_that_cannot_reach_two_is_masked_and_counted(folder):
     plan = make_plan(folder, now=NOW).plan
     run_plan(folder, now=NOW)
     already = sum(v == "*" for v in _source_column(folder, "DIAG1"))
-    masked = Counter(row["DIAG1"] for row in candidate(folder))["*"]
+    masked = Counter(row["DIAG1"] for row in candidate_rows(folder))["*"]
     assert plan.masked_sensitive["DIAG1"] > 0
     assert already < masked <= already + plan.masked_sensitive["DIAG1"]
 
 
 def _source_column(folder: Path, name: str) -> list[str]:
-    names = [v.name for v in open_project(folder).variables()]
+    names = [v.name for v in open_project(folder).variables]
     return pq.read_table(folder / "private" / "working.parquet").column(f"c{names.index(name)}").to_pylist()
 
 
@@ -193,7 +184,7 @@ def test_a_column_that_gives_a_masked_one_away_is_masked_with_it(folder):
     plan = make_plan(folder, now=NOW, k=3).plan
     assert plan.followers == {"GLOSA_COMUNA": ["COMUNA"], "REGION": ["COMUNA"], "CAPITULO_DIAG1": ["DIAG1"]}
     run_plan(folder, now=NOW)
-    rows = candidate(folder)
+    rows = candidate_rows(folder)
     for key, members in classes_of(rows).items():
         for name in ("GLOSA_COMUNA", "REGION"):
             assert len({rows[i][name] for i in members}) == 1, (key, name)
@@ -270,7 +261,7 @@ def test_without_a_purpose_nothing_is_planned(folder):
 
 @pytest.mark.requirement("M01")
 def test_a_column_without_a_role_stops_the_plan(folder):
-    variables = [replace(v, role=None) if v.name == "SEXO" else v for v in open_project(folder).variables()]
+    variables = [replace(v, role=None) if v.name == "SEXO" else v for v in open_project(folder).variables]
     (folder / "dictionary.csv").write_text(dictionary.dump(variables), "utf-8")
     with pytest.raises(RoleMissing, match="SEXO"):
         make_plan(folder, now=NOW)
@@ -310,7 +301,7 @@ def test_a_fixed_level_leaves_a_column_untouched(folder):
     plan = make_plan(folder, now=NOW, k=5).plan
     assert plan.levels["SEXO"] == 0
     run_plan(folder, now=NOW)
-    kept = [row for row in candidate(folder) if any(row[name] != "*" for name in QUASI)]
+    kept = [row for row in candidate_rows(folder) if any(row[name] != "*" for name in QUASI)]
     assert {row["SEXO"] for row in kept} <= set(_source_column(folder, "SEXO"))
 
 
@@ -327,7 +318,7 @@ def test_a_plan_that_drops_everybody_is_refused(folder):
     with pytest.raises(NothingLeft):
         make_plan(folder, now=NOW, k=2_999)
     assert not (folder / "plan.json").exists()
-    assert entries(folder / "journal.jsonl")[-1]["what"] == "plan-refused"
+    assert read_journal(folder / "journal.jsonl").entries[-1]["what"] == "plan-refused"
     with pytest.raises(NoPlan):
         run_plan(folder, now=NOW)
 
@@ -335,7 +326,7 @@ def test_a_plan_that_drops_everybody_is_refused(folder):
 def test_a_run_that_would_drop_everybody_leaves_no_candidate(folder, monkeypatch):
     _drop_every_record(folder)
     with monkeypatch.context() as patch:  # a plan kept from before plans were refused
-        patch.setattr("celosia.pipeline._plan.drops_everybody", lambda policy, solution: False)
+        patch.setattr("celosia.pipeline.planning.plan.drops_everybody", lambda policy, solution: False)
         make_plan(folder, now=NOW, k=2_999)
     with pytest.raises(NothingLeft):
         run_plan(folder, now=NOW)
@@ -382,24 +373,6 @@ def test_the_limit_binds_whatever_the_method(folder, asked):
         make_plan(folder, now=NOW, k=2_999, limit="0", **asked)
 
 
-def write_table(tmp_path: Path, header: str, rows: list[str]) -> Path:
-    raw = tmp_path / "tabla.csv"
-    raw.write_text(header + "\n" + "\n".join(rows) + "\n", "utf-8")
-    return raw
-
-
-def small_project(tmp_path: Path, header: str, rows: list[str], roles: dict[str, Role], policy: str) -> Path:
-    made = init(str(write_table(tmp_path, header, rows)), tmp_path / "p", now=NOW, header=True).project.folder
-    variables = [
-        replace(v, role=roles[v.name], purpose="estudio", treatment=None, scale=Scale.CATEGORICAL, unknown=())
-        for v in open_project(made).variables()
-    ]
-    (made / "dictionary.csv").write_text(dictionary.dump(variables), "utf-8")
-    with (made / "celosia.toml").open("a", encoding="utf-8") as file:
-        file.write("\n[policy]\n" + policy)
-    return made
-
-
 K_AND_L = """mask_sensitive = true
 criteria = [{ criterion = "k", k = 2 }, { criterion = "distinct_l", variable = "DIAG", l = 2 }]
 """
@@ -410,13 +383,13 @@ def test_one_dirty_row_does_not_undo_the_mask_of_what_follows(tmp_path):
     rows = ["H,A,B20,B"] * 200 + ["H,B,E11,E"] * 150 + ["H,B,I10,I"] * 150 + ["M,A,E11,E"] * 150
     rows += ["M,A,J18,J"] * 149 + ["M,A,J18,K"]
     roles = {"SEXO": Role.QUASI, "ZONA": Role.QUASI, "DIAG": Role.SENSITIVE, "CAP": Role.PLAIN}
-    folder = small_project(tmp_path, "SEXO,ZONA,DIAG,CAP", rows, roles, K_AND_L)
+    folder = make_project(tmp_path / "p", "SEXO,ZONA,DIAG,CAP", rows, roles, K_AND_L)
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
         file.write("".join(f'\n[hierarchies.{name}]\nbuilder = "identity"\n' for name in ("SEXO", "ZONA")))
     plan = make_plan(folder, now=NOW).plan
     assert plan.followers == {"CAP": ["DIAG"]}
     run_plan(folder, now=NOW)
-    masked = [row for row in candidate(folder) if row["DIAG"] == "*"]
+    masked = [row for row in candidate_rows(folder) if row["DIAG"] == "*"]
     assert len(masked) == 200
     assert {row["CAP"] for row in masked} == {"*"}
 
@@ -426,14 +399,14 @@ def test_a_column_that_gives_two_others_away_is_masked_with_either(tmp_path):
     rows = ["H,A,B20,H-B20"] * 15 + ["H,B,E11,H-E11"] * 15 + ["H,B,I10,H-I10"] * 15 + ["M,A,E11,M-E11"] * 15
     rows += ["M,A,J18,M-J18"] * 15
     roles = {"SEXO": Role.QUASI, "ZONA": Role.QUASI, "DIAG": Role.SENSITIVE, "X": Role.PLAIN}
-    folder = small_project(tmp_path, "SEXO,ZONA,DIAG,X", rows, roles, K_AND_L)
+    folder = make_project(tmp_path / "p", "SEXO,ZONA,DIAG,X", rows, roles, K_AND_L)
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
         file.write("".join(f'\n[hierarchies.{name}]\nbuilder = "identity"\n' for name in ("SEXO", "ZONA")))
     plan = make_plan(folder, now=NOW).plan
     assert {"SEXO", "DIAG"} <= set(plan.followers["X"])
     run_plan(folder, now=NOW)
-    assert {row["X"] for row in candidate(folder) if row["DIAG"] == "*"} == {"*"}
-    for members in classes_of(candidate(folder), ("SEXO", "ZONA", "X")).values():
+    assert {row["X"] for row in candidate_rows(folder) if row["DIAG"] == "*"} == {"*"}
+    for members in classes_of(candidate_rows(folder), ("SEXO", "ZONA", "X")).values():
         assert len(members) >= 2
 
 
@@ -441,10 +414,10 @@ def test_a_column_that_gives_two_others_away_is_masked_with_either(tmp_path):
 def test_a_value_that_came_masked_is_not_told_by_its_follower(tmp_path):
     rows = ["H,A,B20,B", "H,A,E11,E", "H,A,*,B", "H,A,I10,I"] * 20
     roles = {"SEXO": Role.QUASI, "ZONA": Role.QUASI, "DIAG": Role.SENSITIVE, "CAP": Role.PLAIN}
-    folder = small_project(tmp_path, "SEXO,ZONA,DIAG,CAP", rows, roles, K_AND_L)
+    folder = make_project(tmp_path / "p", "SEXO,ZONA,DIAG,CAP", rows, roles, K_AND_L)
     make_plan(folder, now=NOW)
     run_plan(folder, now=NOW)
-    masked = [row for row in candidate(folder) if row["DIAG"] == "*"]
+    masked = [row for row in candidate_rows(folder) if row["DIAG"] == "*"]
     assert len(masked) == 20
     assert {row["CAP"] for row in masked} == {"*"}
 
@@ -455,7 +428,7 @@ def test_a_size_asked_together_with_a_value_is_suppressed_when_masking_does_not_
     policy = """mask_sensitive = true
 criteria = [{ criterion = "alpha_k", variable = "DIAG", alpha = 0.6, k = 5 }]
 """
-    folder = small_project(tmp_path, "SEXO,ZONA,DIAG", rows, roles, policy)
+    folder = make_project(tmp_path / "p", "SEXO,ZONA,DIAG", rows, roles, policy)
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
         file.write("".join(f'\n[hierarchies.{name}]\nbuilder = "identity"\n' for name in ("SEXO", "ZONA")))
     plan = make_plan(folder, now=NOW).plan
@@ -467,7 +440,7 @@ criteria = [{ criterion = "alpha_k", variable = "DIAG", alpha = 0.6, k = 5 }]
 def test_the_group_of_masked_rows_is_judged_by_every_sensitive_value_it_shows(tmp_path, shown, state):
     rows = ["H,E11,1", "H,I10,2", "H,E11,3", "M,E11,4", "M,I10,5", "X,E11,7"]
     roles = {"SEXO": Role.QUASI, "DIAG": Role.SENSITIVE, "MONTO": Role.SENSITIVE}
-    folder = small_project(tmp_path, "SEXO,DIAG,MONTO", rows, roles, f"limit = 0.5\n{K_AND_L}")
+    folder = make_project(tmp_path / "p", "SEXO,DIAG,MONTO", rows, roles, f"limit = 0.5\n{K_AND_L}")
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:
         file.write('\n[hierarchies.SEXO]\nbuilder = "identity"\n')
     plan = make_plan(folder, now=NOW).plan
@@ -475,7 +448,7 @@ def test_the_group_of_masked_rows_is_judged_by_every_sensitive_value_it_shows(tm
     data = folder / "private" / "candidate" / "data.csv"
     assert "*,*,*" in data.read_text("utf-8")
     data.write_text(data.read_text("utf-8").replace("*,*,*", f"*,{shown}"), "utf-8")
-    with opened(folder) as found:
+    with open_table(folder) as found:
         sensitive = {name: found.table.tuples(("SEXO", name)) for name in ("DIAG", "MONTO")}
-    report = check_file(data, plan, tmp_path, None, sensitive, 6)
+    report = check_file(data, plan, tmp_path, None, SourceReference(6, sensitive))
     assert {v.rule: v.state.value for v in report.verdicts}["suppressed_group"] == state

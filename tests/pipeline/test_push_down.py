@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.engines.doorkeeper import Doorkeeper
-from tests.pipeline.made_projects import NOW
 
-from celosia.data.engines import Engine
+from celosia.data.engines.base import Engine
 from celosia.model import dictionary
 from celosia.model.variables import Role, Scale, Treatment
-from celosia.pipeline import _engine, init, make_plan, open_project, run_plan
+from celosia.pipeline.candidate.run import run_plan
+from celosia.pipeline.intake import engine_choice as _engine
+from celosia.pipeline.intake.init_project import init
+from celosia.pipeline.planning.plan import make_plan
+from celosia.pipeline.project.folder import open_project
+from tests.data.engines.doorkeeper import Doorkeeper
+from tests.projects.steps import NOW
 
 SECRET = "Peralta Plantada"
 HEADER = ("RUN", "NOMBRE", "NOTA", "HOGAR", "SEXO", "COMUNA", "DIAG", "MONTO", "GLOSA")
@@ -52,7 +56,7 @@ def described(folder: Path) -> Path:
             purpose="estudio" if line.name in ROLES else "",
             treatment=Treatment.KEEP if line.name in ROLES else Treatment.REMOVE,
         )
-        for line in open_project(folder).variables()
+        for line in open_project(folder).variables
     ]  # fmt: skip
     (folder / "dictionary.csv").write_text(dictionary.dump(lines), "utf-8")
     with (folder / "celosia.toml").open("a", encoding="utf-8") as file:

@@ -14,7 +14,10 @@ import pytest
 
 from celosia.model import dictionary
 from celosia.model.variables import Role, Treatment
-from celosia.pipeline import init, make_plan, open_project, run_plan
+from celosia.pipeline.candidate.run import run_plan
+from celosia.pipeline.intake.init_project import init
+from celosia.pipeline.planning.plan import make_plan
+from celosia.pipeline.project.folder import open_project
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -25,7 +28,7 @@ def publish(folder: Path, quasi: tuple[str, ...], sensitive: tuple[str, ...]) ->
         replace(v, role=roles[v.name], purpose="estudio", treatment=Treatment.KEEP)
         if v.name in roles
         else replace(v, purpose="")
-        for v in open_project(folder).variables()
+        for v in open_project(folder).variables
     ]
     (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")
 
@@ -54,7 +57,7 @@ def deaths(shared, tmp_path) -> Path:
         file.write('\n[hierarchies.grupo_edad]\nbuilder = "suppress"\n')
         file.write('\n[hierarchies.Codcom]\nbuilder = "mask"\nsteps = [2, 3, 5]\nunknown = []\n')
     # Here 99999 and 00000 are comunas like any other: the figures of the norm's recipe count them so.
-    plain = [replace(v, unknown=()) for v in open_project(folder).variables()]
+    plain = [replace(v, unknown=()) for v in open_project(folder).variables]
     (folder / "dictionary.csv").write_text(dictionary.dump(plain), "utf-8")
     return folder
 
@@ -111,7 +114,7 @@ def test_five_persons_stand_behind_every_class_of_the_written_vaccinations(share
 @pytest.mark.shared
 @pytest.mark.requirement("M23")
 def test_a_project_with_arx_hierarchies_gives_the_published_loss(shared, tmp_path):
-    from celosia.pipeline import import_hierarchy
+    from celosia.pipeline.planning.hierarchy_files import import_hierarchy
 
     adult = shared / "reference" / "arx" / "adult"
     case = next(

@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from celosia.errors import CandidateFails, NoFeasiblePlan
 from celosia.model import dictionary
 from celosia.model.variables import Role, Scale
-from celosia.pipeline import make_plan, open_project, run_plan
-from pipeline.test_plan_and_run import NOW, candidate, small_project
+from celosia.pipeline.candidate.errors import CandidateFails
+from celosia.pipeline.candidate.run import run_plan
+from celosia.pipeline.planning.errors import NoFeasiblePlan
+from celosia.pipeline.planning.plan import make_plan
+from celosia.pipeline.project.folder import open_project
+from tests.projects.given_rows import candidate_rows, make_project
+from tests.projects.steps import NOW
 
 K2 = '{ criterion = "k", k = 2 }'
 QUASI, SENSITIVE, PLAIN = Role.QUASI, Role.SENSITIVE, Role.PLAIN
@@ -29,7 +33,7 @@ def project(
     """A project over rows such as "q,X q,Y"; `person` names the column that tells people apart."""
     names = {**({person: Role.IDENTIFIER} if person else {}), **roles}
     asked = f"criteria = [{', '.join(criteria)}]\n{policy}"
-    folder = small_project(tmp_path, ",".join(names), rows.split(), names, asked)
+    folder = make_project(tmp_path / "p", ",".join(names), rows.split(), names, asked)
     settings = folder / "celosia.toml"
     text = settings.read_text("utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("person =")]
@@ -43,7 +47,7 @@ def published(folder: Path) -> list[tuple[str, ...]]:
     """The rows of the candidate that a plan makes, in its order."""
     make_plan(folder, now=NOW)
     run_plan(folder, now=NOW)
-    return [tuple(row.values()) for row in candidate(folder)]
+    return [tuple(row.values()) for row in candidate_rows(folder)]
 
 
 @pytest.mark.requirement("X7")
@@ -178,5 +182,5 @@ def test_numbers_are_ordered_by_size_whatever_their_decimal_mark(tmp_path: Path,
 
 
 def _with_scale(folder: Path, name: str, scale: Scale) -> None:
-    changed = [replace(v, scale=scale) if v.name == name else v for v in open_project(folder).variables()]
+    changed = [replace(v, scale=scale) if v.name == name else v for v in open_project(folder).variables]
     (folder / "dictionary.csv").write_text(dictionary.dump(changed), "utf-8")

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-import celosia.protocols as room
-from celosia import messages
-from celosia.errors import ProtocolDamaged, UnknownFormat, UnknownProtocol
+from celosia import messages, protocols
+from celosia.model.errors import UnknownFormat
 from celosia.model.people import ROLES
 from celosia.model.protocols import Needs, Severity
 from celosia.model.requests import Request
-from celosia.protocols import IDS, MEASURES, combined, k_level, least, level_text, load, protocol_from, sentence_of
+from celosia.protocols.errors import ProtocolDamaged, UnknownProtocol
+from celosia.protocols.load import IDS, combined_rules, least, load, norm_of, protocol_from, smallest_class
+from celosia.protocols.measures import MEASURES
+from celosia.protocols.words import asked_text, k_level, sentence_of
 
-HOME = Path(room.__file__).parent
+HOME = Path(protocols.__file__).parent
 
 
 @pytest.mark.parametrize("identifier", IDS)
@@ -29,7 +31,7 @@ def test_every_rule_has_a_section_a_known_measure_and_a_sentence_in_both_languag
         for language in messages.LANGUAGES:
             with messages.speaking(language):
                 assert sentence_of(rule).endswith((".", ")"))
-                assert room.asked_text(rule)
+                assert asked_text(rule)
 
 
 @pytest.mark.parametrize("identifier", IDS)
@@ -42,7 +44,7 @@ def test_rules_gates_and_documents_are_named_once_and_every_gate_has_its_people(
 
 @pytest.mark.parametrize("identifier", IDS)
 def test_every_section_is_a_heading_of_the_norm_itself(shared, identifier):
-    norm = {"minsal": "003_", "atenea": "000_", "mel": "002_", "yapo": "001_"}[room.norm_of(identifier)]
+    norm = {"minsal": "003_", "atenea": "000_", "mel": "002_", "yapo": "001_"}[norm_of(identifier)]
     text = _plain(next((shared / "seeds").glob(f"{norm}*.txt")).read_text("utf-8"))
     parts = load(identifier).rules + load(identifier).gates + load(identifier).documents
     for heading in {piece for part in parts for piece in re.split("; |: ", part.section)}:
@@ -99,7 +101,7 @@ def test_minsal_asks_for_three_signatures_and_the_gates_come_in_the_order_of_the
 def test_a_profile_tightens_its_base_and_keeps_the_rest():
     base, profile = load("minsal"), load("minsal-sensible")
     assert [rule.id for rule in profile.rules] == [rule.id for rule in base.rules]
-    assert [one.id for one, other in zip(profile.rules, base.rules, strict=True) if one != other] == ["k"]
+    assert [own.id for own, base_rule in zip(profile.rules, base.rules, strict=True) if own != base_rule] == ["k"]
     assert profile.gates == base.gates
     assert profile.documents == base.documents
 
@@ -108,25 +110,26 @@ def test_a_profile_tightens_its_base_and_keeps_the_rest():
 @pytest.mark.parametrize(
     ("k", "colour", "word"), [(1, "red", "rojo"), (2, "amber", "ámbar"), (3, "amber", "ámbar"), (4, "green", "verde")]
 )
-def test_levels_speak_with_the_words_of_the_norm(k, colour, word):
+def test_levels_use_the_words_of_the_norm(k, colour, word):
     assert k_level(k) == colour
-    assert level_text(k).startswith(word)
-    assert "mayor que 3" in level_text(k) or k == 1
+    text = messages.text(f"protocols.level.{colour}", k=k)
+    assert text.startswith(word)
+    assert "mayor que 3" in text or k == 1
 
 
 @pytest.mark.requirement("M20", "A17")
 def test_several_protocols_together_ask_the_most_of_each():
-    assert least(combined(["minsal", "atenea", "mel"]), "k") == (4, "atenea")
-    assert least(combined(["minsal-sensible", "mel"]), "k") == (3, "minsal-sensible")
-    assert least(combined(["minsal"]), "l") == (2, "minsal")
-    assert least(combined(["mel"]), "k") == (0, "mel")
-    names = [(rule.protocol, rule.id) for rule in combined(["minsal", "minsal-sensible", "minsal"])]
+    assert least(combined_rules(["minsal", "atenea", "mel"]), "k") == (4, "atenea")
+    assert least(combined_rules(["minsal-sensible", "mel"]), "k") == (3, "minsal-sensible")
+    assert least(combined_rules(["minsal"]), "l") == (2, "minsal")
+    assert least(combined_rules(["mel"]), "k") == (0, "mel")
+    names = [(rule.protocol, rule.id) for rule in combined_rules(["minsal", "minsal-sensible", "minsal"])]
     assert len(names) == len(set(names)) == 20
 
 
 @pytest.mark.parametrize(("threshold", "smallest"), [("0.3", 4), ("1/3", 4), ("0.2", 6), ("0.5", 3), ("1", 2)])
 def test_the_smallest_class_below_a_risk_is_counted_in_whole_numbers(threshold, smallest):
-    assert room.smallest_class(Fraction(threshold)) == smallest
+    assert smallest_class(Fraction(threshold)) == smallest
 
 
 def test_what_needs_the_source_is_marked_so_that_it_is_attested():
@@ -134,11 +137,11 @@ def test_what_needs_the_source_is_marked_so_that_it_is_attested():
     assert load("minsal").rule("k").needs is Needs.FILE
 
 
-def test_what_is_said_of_a_missing_part_belongs_to_a_measure():
+def test_every_sentence_about_a_missing_part_belongs_to_a_measure():
     lacking = {key for key in messages.section("es", "protocols") if key.startswith("lacking.")}
     assert {key.removeprefix("lacking.") for key in lacking} <= set(MEASURES)
-    told = {key.partition(".")[2] for key in messages.section("es", "protocols") if key.startswith("measured.")}
-    assert told == set(MEASURES)
+    measured = {key.partition(".")[2] for key in messages.section("es", "protocols") if key.startswith("measured.")}
+    assert measured == set(MEASURES)
 
 
 def test_an_unknown_protocol_is_refused_with_the_known_ones():
@@ -182,10 +185,10 @@ def test_a_sentence_missing_in_one_language_is_found(document, monkeypatch):
     real = messages.section
 
     def without(code: str, name: str) -> dict[str, str]:
-        held = dict(real(code, name))
+        sentences = dict(real(code, name))
         if (code, name) == ("en", "protocols"):
-            held.pop("rule.atenea.risk")
-        return held
+            sentences.pop("rule.atenea.risk")
+        return sentences
 
     monkeypatch.setattr(messages, "section", without)
     with pytest.raises(ProtocolDamaged, match="en"):

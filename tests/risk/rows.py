@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from celosia.model.measures import MeasureReport
-from celosia.risk import measure
-from celosia.tuples import Persons, Tuples
+from celosia.model.reports.measures import MeasureReport
+from celosia.risk.measures import measure
+from celosia.tuples.table import Persons, Tuples
 
 Row = tuple[str, ...]
 

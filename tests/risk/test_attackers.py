@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.risk._matched import matched_sizes
 from celosia.risk.attackers import journalist, marketer, prosecutor
-from risk.rows import tuples_of
+from celosia.risk.population_levels import matched_sizes
+from tests.risk.rows import tuples_of
 
 SIZES = st.lists(st.tuples(st.integers(1, 40), st.integers(0, 400)), min_size=1, max_size=12)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from celosia.risk import frequencies as product
 from celosia.risk.frequencies import frequencies, row_frequencies
-from risk import slow_frequencies
-from risk.rows import tuples_of
+from tests.risk import slow_frequencies
+from tests.risk.rows import tuples_of
 
 TABLES = st.integers(1, 4).flatmap(
     lambda width: st.lists(

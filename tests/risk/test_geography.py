@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import LevelOutsideHierarchy, UnknownVariable, UnusableCounts, ValueOutOfRange, WholeNumberExpected
-from celosia.hierarchy import build, compile_for
-from celosia.model.geography import Treatment, UnitKind
-from celosia.pipeline import geography_rule, small_areas
+from celosia.hierarchy.compile import compile_for
+from celosia.hierarchy.errors import LevelOutsideHierarchy
+from celosia.hierarchy.registry import build
+from celosia.model.errors import UnknownVariable
+from celosia.model.reports.geography import Treatment, UnitKind
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.pipeline.assessment.errors import WholeNumberExpected
+from celosia.pipeline.assessment.special_uniques import geography_rule, small_areas
+from celosia.pipeline.planning.errors import UnusableCounts
 from celosia.risk.geography import areas_by_level, geography_report
-from celosia.tuples import Tuples
+from celosia.tuples.table import Tuples
 
 MASK = {"builder": "mask", "steps": [2, 5]}
 

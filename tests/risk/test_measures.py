@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia import messages
-from celosia.errors import InternalFault, ValueOutOfRange
-from celosia.hierarchy import CompiledHierarchy, compile_for, from_rows
-from celosia.model.measures import Undefined, ValueOrder
-from celosia.risk import MEASURES, measure
-from celosia.tuples import Tuples
-from risk import slow_measures as slow
-from risk.rows import Row, measured, tuples_of
+from celosia.errors import InternalFault
+from celosia.hierarchy.compile import compile_for
+from celosia.hierarchy.model import CompiledHierarchy
+from celosia.hierarchy.rows import from_rows
+from celosia.model.reports.measures import Undefined, ValueOrder
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.risk.measures import MEASURES, measure
+from celosia.tuples.table import Tuples
+from tests.risk import slow_measures as slow
+from tests.risk.rows import Row, measured, tuples_of
 
 SENSITIVE_FIGURES = [
     "l",

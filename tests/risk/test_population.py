@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.risk.population import Model, Sample, estimated_uniques, sample_of, zayatz
+from celosia.risk.population import Model, SampleSizes, estimated_uniques, sample_of, zayatz
 
 UNITS = 40_000
 
@@ -117,5 +117,5 @@ def test_dankar_takes_pitman_for_small_fractions_and_the_smaller_one_above() -> 
 
 def test_a_sample_counts_its_classes_by_size() -> None:
     sample = sample_of(np.array([1, 0, 3, 1, 3, 3]), 110)
-    assert isinstance(sample, Sample)
+    assert isinstance(sample, SampleSizes)
     assert (sample.units, sample.uniques, sample.fraction) == (11, 2, 0.1)

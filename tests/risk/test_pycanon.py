@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import REPOSITORY, under_ci
-from risk.rows import Row, measured
+from tests.conftest import REPOSITORY, under_ci
+from tests.risk.rows import Row, measured
 
 pytestmark = pytest.mark.slow
 

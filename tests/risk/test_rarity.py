@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import UnknownVariable, ValueOutOfRange
-from celosia.model.rarity import StrongReason
+from celosia.model.errors import UnknownVariable
+from celosia.model.reports.rarity import StrongReason
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Kind, Role, Scale, Variable
-from celosia.pipeline import rare_value_list
-from celosia.pipeline import rare_values as rare_values_verb
+from celosia.pipeline.assessment.special_uniques import rare_value_list
+from celosia.pipeline.assessment.special_uniques import rare_values as rare_values_verb
 from celosia.risk.rarity import rare_values
 
 CATEGORY = Variable("x", role=Role.PLAIN, scale=Scale.CATEGORICAL)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from risk.rows import measured
+from tests.risk.rows import measured
 
 
 @pytest.mark.shared

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia import messages
-from celosia.errors import ValueOutOfRange
-from celosia.hierarchy import build, compile_for
-from celosia.model.scenarios import (
+from celosia.hierarchy.compile import compile_for
+from celosia.hierarchy.registry import build
+from celosia.model.reports.scenarios import (
     Scenario,
     exact_threshold,
     indicator_tenths,
@@ -23,31 +23,12 @@ from celosia.model.scenarios import (
     threshold_of,
     threshold_text,
 )
-from celosia.risk import _combinations
-from celosia.risk._scales import in_known_order
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.risk import combinations as _combinations
+from celosia.risk.scales import in_known_order
 from celosia.risk.scenarios import all_combinations, frequency_table, scenario_report
-from risk.rows import tuples_of
-
-GUIDE = [
-    ("Primaria", "Afrodescendiente", 5, "0,2"),
-    ("Primaria", "Gitano", 0, "0,0"),
-    ("Primaria", "Ninguno", 10, "0,1"),
-    ("Secundaria", "Afrodescendiente", 0, "0,0"),
-    ("Secundaria", "Gitano", 0, "0,0"),
-    ("Secundaria", "Ninguno", 15, "0,1"),
-    ("Universitario", "Afrodescendiente", 7, "0,1"),
-    ("Universitario", "Gitano", 3, "0,3"),
-    ("Universitario", "Ninguno", 40, "0,0"),
-    ("Posgrado", "Afrodescendiente", 2, "0,5"),
-    ("Posgrado", "Gitano", 2, "0,5"),
-    ("Posgrado", "Ninguno", 0, "0,0"),
-]
-NAMES = ("Nivel Escolaridad", "Grupo Étnico")
-LEVELS = ("Primaria", "Secundaria", "Universitario", "Posgrado")
-
-
-def guide_rows() -> list[tuple[str, str]]:
-    return [(level, group) for level, group, f, _ in GUIDE for _ in range(f)]
+from tests.risk.guide_example import GUIDE, LEVELS, NAMES, guide_rows
+from tests.risk.rows import tuples_of
 
 
 def slow_figures(
@@ -210,7 +191,7 @@ def test_gathered_combinations_hold_every_wanted_one_once(sizes, room, widest):
     wanted = [chosen for size in range(2, min(widest, len(sizes)) + 1)
               for chosen in itertools.combinations(range(len(sizes)), size)]  # fmt: skip
     seen = []
-    for parent, inside in _combinations.gathered(wanted, sizes, room):
+    for parent, inside in _combinations.cover(wanted, sizes, room):
         assert parent in wanted or np.prod([sizes[column] for column in parent]) <= room
         assert all(set(columns) <= set(parent) for columns in inside)
         seen += inside
@@ -221,7 +202,7 @@ def test_progress_ends_at_one():
     told: list[float] = []
     names = ("a", "b", "c")
     asked = [Scenario(chosen) for chosen in all_combinations(names, 3)]
-    scenario_report(tuples_of([("x", "y", "z")], names), asked, told=told.append)
+    scenario_report(tuples_of([("x", "y", "z")], names), asked, progress=told.append)
     assert told == [0.25, 0.5, 0.75, 1.0]
 
 

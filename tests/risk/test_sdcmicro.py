@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from celosia.pipeline import people_risk
-from celosia.risk import class_values
+from celosia.pipeline.assessment.individual_risk import people_risk
 from celosia.risk.criteria import RecursiveL
 from celosia.risk.frequencies import Frequencies, row_frequencies
 from celosia.risk.individual import global_risk, household_risk, individual_risk, violations
-from risk.rows import tuples_of
+from celosia.risk.sensitive import class_values
+from tests.risk.rows import tuples_of
 
 K5 = ("urbrur", "roof", "walls", "water", "sex")
 FRANC = ("Key1", "Key2", "Key3", "Key4")
@@ -156,7 +156,7 @@ def test_l_diversity_distinct_entropy_and_recursive(folder, cases) -> None:
     rows = table(folder / "data" / given["input"])
     expected = table(folder / "rows" / given["rows_csv"])
     cells = [(*(row[name] for name in K5), row["hhcivil"]) for row in rows]
-    kept = class_values(tuples_of(cells, (*K5, "hhcivil"))).kept
+    kept = class_values(tuples_of(cells, (*K5, "hhcivil"))).classes
     share = kept.share
     entropy = np.exp(-np.add.reduceat(share * np.log(share), kept.start))
     classes = sorted({cell[:-1] for cell in cells})

@@ -14,12 +14,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import ConstantVariable, TooManyCombinations, UnknownVariable, ValueOutOfRange
-from celosia.model.special_uniques import Scoring
+from celosia.kernels import suda
+from celosia.model.errors import UnknownVariable
+from celosia.model.reports.special_uniques import Scoring
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.pipeline.assessment.errors import ConstantVariable
+from celosia.risk.errors import TooManyCombinations
 from celosia.risk.special_uniques import SpecialUniques as Found
-from celosia.risk.special_uniques import minimal_sample_uniques, set_weights, special_uniques, summary
-from celosia.tuples import Tuples
-from risk.rows import Row, tuples_of
+from celosia.risk.special_uniques import (
+    refuse_many,
+    search_order,
+    set_weights,
+    special_uniques,
+    summary,
+    unique_sets_by_tuple,
+    visible_codes,
+)
+from celosia.tuples.table import Tuples
+from tests.risk.rows import Row, tuples_of
 
 K5 = ("urbrur", "roof", "walls", "water", "sex")
 CASES = {
@@ -44,6 +56,21 @@ def row_places(rows: Sequence[Row], tuples: Tuples) -> list[int]:
     ]
     place = {text: i for i, text in enumerate(texts)}
     return [place[row] for row in rows]
+
+
+def minimal_sample_uniques(tuples: Tuples, max_size: int | None = None) -> list[tuple[int, frozenset[str]]]:
+    """Each minimal unique that the compiled search finds, as its tuple and its variables."""
+    most = refuse_many(len(tuples.names), max_size)
+    codes = visible_codes(tuples)
+    order = search_order(codes)
+    sets, ends = unique_sets_by_tuple(codes[order], tuples.rows == 1, most)
+    minimal = suda.minimal_sets(sets, ends)
+    owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))[minimal]
+    names = [tuples.names[variable] for variable in order]
+    return [
+        (int(owner), frozenset(name for bit, name in enumerate(names) if int(variables) >> bit & 1))
+        for owner, variables in zip(owners, sets[minimal], strict=True)
+    ]
 
 
 def slow_minimal_uniques(rows: Sequence[Row]) -> dict[int, set[frozenset[str]]]:
@@ -216,7 +243,7 @@ def survey(tmp_path: Path) -> Path:
 
 
 def test_the_verb_reads_a_file_and_counts_its_rows(survey: Path) -> None:
-    from celosia.pipeline import special_uniques as verb
+    from celosia.pipeline.assessment.special_uniques import special_uniques as verb
 
     report = verb(survey, ["sexo", "comuna"], person="id")
     assert (report.rows, report.unique_rows, report.special_rows) == (5, 1, 1)
@@ -226,7 +253,7 @@ def test_the_verb_reads_a_file_and_counts_its_rows(survey: Path) -> None:
 
 
 def test_the_rows_are_written_only_where_asked_and_for_the_owner_alone(survey: Path, tmp_path: Path) -> None:
-    from celosia.pipeline import special_uniques as verb
+    from celosia.pipeline.assessment.special_uniques import special_uniques as verb
 
     folder = tmp_path / "privado"
     verb(survey, ["sexo", "comuna"], rows_into=folder)
@@ -244,7 +271,7 @@ def _contributions(*names: str) -> list[str]:
 
 
 def test_a_variable_of_one_value_is_refused_by_name(survey: Path) -> None:
-    from celosia.pipeline import special_uniques as verb
+    from celosia.pipeline.assessment.special_uniques import special_uniques as verb
 
     with pytest.raises(ConstantVariable) as refused:
         verb(survey, ["sexo", "pais"])
@@ -252,7 +279,7 @@ def test_a_variable_of_one_value_is_refused_by_name(survey: Path) -> None:
 
 
 def test_an_unknown_variable_is_refused(survey: Path) -> None:
-    from celosia.pipeline import special_uniques as verb
+    from celosia.pipeline.assessment.special_uniques import special_uniques as verb
 
     with pytest.raises(UnknownVariable):
         verb(survey, ["sexo", "region"])

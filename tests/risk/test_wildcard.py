@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.model.measures import Undefined
-from celosia.risk._wildcard import compatible_rows
-from risk import slow_measures as slow
-from risk.rows import Row, measured, tuples_of
+from celosia.model.reports.measures import Undefined
+from celosia.risk.classes import compatible_rows
+from tests.risk import slow_measures as slow
+from tests.risk.rows import Row, measured, tuples_of
 
 rows_with_gaps = st.lists(
     st.tuples(st.sampled_from(["a", "b", ""]), st.sampled_from(["1", "2", ""]), st.sampled_from(["x", "*", ""])),

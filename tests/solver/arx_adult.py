@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from celosia.evaluation import Objective
-from celosia.hierarchy import CompiledHierarchy
+from celosia.evaluation.objective import Objective
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.risk.criteria import Criterion, DistinctL, EntropyL, KAnonymity, RecursiveL, TCloseness
-from celosia.solver import SearchProblem
-from celosia.tuples import Tuples, group_codes
+from celosia.solver.problem import SearchProblem
+from celosia.tuples.table import Tuples, group_codes
 
 
 @cache

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from celosia.hierarchy import CompiledHierarchy
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.risk.criteria import Criterion, criterion_from
-from celosia.solver._published import ClassCounter
-from celosia.tuples import Tuples
-from criteria.slow_criteria import REFERENCES
-from solver.random_problems import tuples_of
+from celosia.solver.published import ClassCounter
+from celosia.tuples.table import Tuples
+from tests.risk.criteria.slow_criteria import REFERENCES
+from tests.solver.random_problems import tuples_of
 
 Row = tuple[str, ...]
 
@@ -114,14 +114,14 @@ def _hierarchy(draw: st.DrawFn, name: str, vocabulary: Row) -> CompiledHierarchy
         columns.append([_label(members[group[label]], f"g{level}{group[label]}") for label in columns[-1]])
     if draw(st.booleans()):
         columns.append(["*"] * len(vocabulary))
-    return compiled(name, columns)
+    return compile_columns(name, columns)
 
 
 def _label(members: list[str], name: str) -> str:
     return members[0] if len(members) == 1 else name
 
 
-def compiled(name: str, columns: Sequence[Sequence[str]]) -> CompiledHierarchy:
+def compile_columns(name: str, columns: Sequence[Sequence[str]]) -> CompiledHierarchy:
     """A hierarchy from one column of labels per level, in the order of the vocabulary."""
     labels = [tuple(columns[0]), *(tuple(sorted(set(column))) for column in columns[1:])]
     maps = [

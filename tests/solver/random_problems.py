@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from celosia.evaluation import MEANS, METRICS, Objective
-from celosia.hierarchy import CompiledHierarchy
+from celosia.evaluation.objective import MEANS, METRICS, Objective
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.risk.criteria import criterion_from
-from celosia.solver import SearchProblem
-from celosia.tuples import Persons, Tuples, group_codes, roll_up_persons
+from celosia.solver.problem import SearchProblem
+from celosia.tuples.table import Persons, Tuples, group_codes, roll_up_persons
 
 VALUES = ("", "*", "1", "10", "2", "b", "c")
 
@@ -21,14 +21,14 @@ def tuples_of(columns: np.ndarray, vocabularies: tuple[tuple[str, ...], ...], na
     first, label = group_codes(columns, [len(v) for v in vocabularies])
     persons = None
     if person is not None:
-        each = Persons(int(person.max(initial=0)) + 1, np.zeros(len(columns), np.int64), *_listed(person))
+        each = Persons(int(person.max(initial=0)) + 1, np.zeros(len(columns), np.int64), *_incidence_of(person))
         persons = roll_up_persons(each, label, len(first))
     return Tuples(
         names, vocabularies, columns[first].astype(np.int32), np.bincount(label, minlength=len(first)), persons
     )
 
 
-def _listed(person: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _incidence_of(person: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(len(person)), person.astype(np.int64)
 
 

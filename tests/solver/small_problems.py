@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from celosia.evaluation import Objective
-from celosia.hierarchy import CompiledHierarchy
+from celosia.evaluation.objective import Objective
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.risk.criteria import Criterion
-from celosia.solver import SearchProblem
-from celosia.tuples import Persons, Tuples, group_codes, roll_up_persons
+from celosia.solver.problem import SearchProblem
+from celosia.tuples.table import Persons, Tuples, group_codes, roll_up_persons
 
 
 def table_of(rows: Sequence[Sequence[str]], names: Sequence[str], people: Sequence[int] | None = None) -> Tuples:
@@ -39,7 +39,7 @@ def hierarchy_of(name: str, vocabulary: Sequence[str], *levels: Sequence[str]) -
     return CompiledHierarchy(name, tuple(labels), tuple(maps), tuple(shares), len(vocabulary))
 
 
-def starred(quasi: Tuples) -> dict[str, CompiledHierarchy]:
+def value_or_star(quasi: Tuples) -> dict[str, CompiledHierarchy]:
     """For each column, the value or `*`."""
     return {
         name: hierarchy_of(name, vocabulary, ["*"] * len(vocabulary))
@@ -52,4 +52,4 @@ def small(
 ) -> SearchProblem:
     """A problem over rows whose columns are a, b, c, …; each is kept or replaced by `*`."""
     quasi = table_of(rows, [chr(ord("a") + i) for i in range(len(rows[0]))], people)
-    return SearchProblem(quasi, starred(quasi), criteria, Fraction(limit), Objective())
+    return SearchProblem(quasi, value_or_star(quasi), criteria, Fraction(limit), Objective())

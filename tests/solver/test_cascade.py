@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.hierarchy import CompiledHierarchy
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.risk.criteria import Criterion, DistinctL, KAnonymity
-from celosia.solver.cascade import Cascade, ladder, literal_recipe, sound_recipe
-from solver.plain_rows import PlainTable, compiled, criteria, hierarchies, tables, texts
+from celosia.solver.cascade import CascadeResult, ladder, literal_recipe, sound_recipe
+from tests.solver.plain_rows import PlainTable, compile_columns, criteria, hierarchies, tables, texts
 
 COMUNA_FIRST = (2, 0, 1)  # then sex, then age group, as in Anexo II.2
 
@@ -41,18 +41,18 @@ def recipe_trees(table: PlainTable) -> list[CompiledHierarchy]:
     sex, age, codes = (sorted({row[v] for row in table.rows}) for v in range(3))
     comuna = [codes, [f"{c[:3]}**" for c in codes], [f"{c[:2]}***" for c in codes], ["*****" for _ in codes]]
     return [
-        compiled("sex", [sex, ["*"] * len(sex)]),
-        compiled("age", [age, ["*"] * len(age)]),
-        compiled("comuna", comuna),
+        compile_columns("sex", [sex, ["*"] * len(sex)]),
+        compile_columns("age", [age, ["*"] * len(age)]),
+        compile_columns("comuna", comuna),
     ]
 
 
-def climb(table: PlainTable, asked: tuple[Criterion, ...]) -> tuple[Cascade, list[tuple[str, ...]]]:
+def climb(table: PlainTable, asked: tuple[Criterion, ...]) -> tuple[CascadeResult, list[tuple[str, ...]]]:
     """The sound recipe, and what it publishes for each row."""
     counter = table.counter()
-    found = sound_recipe(counter, recipe_trees(table), asked, ladder(COMUNA_FIRST, (0, 0, 0), (1, 1, 3)))
-    published = texts(found.codes, found.vocabularies)
-    return found, [published[at] for at in table.tuple_of_row(counter.quasi)]
+    recipe = sound_recipe(counter, recipe_trees(table), asked, ladder(COMUNA_FIRST, (0, 0, 0), (1, 1, 3)))
+    published = texts(recipe.codes, recipe.vocabularies)
+    return recipe, [published[at] for at in table.tuple_of_row(counter.quasi)]
 
 
 def asked_for(k: int, l: int) -> tuple[Criterion, ...]:  # noqa: E741 - the letter of the literature
@@ -89,9 +89,9 @@ def test_the_printed_recipe_leaves_the_deaths_with_272_rows_below_two(shared: Pa
 @pytest.mark.requirement("M19", "X1")
 def test_counted_on_the_published_text_the_deaths_have_no_row_below_two(shared: Path) -> None:
     table = deaths(shared)
-    found, published = climb(table, asked_for(2, 2))
+    recipe, published = climb(table, asked_for(2, 2))
     assert len(published) == 23_390
-    assert not found.failing.any()
+    assert not recipe.failing.any()
     assert table.failing_rows(published, asked_for(2, 2)) == 0
     assert sum(text == ("*", "*", "*****") for text in published) == 7  # reported apart, and enough of them
 
@@ -100,13 +100,13 @@ def test_counted_on_the_published_text_the_deaths_have_no_row_below_two(shared: 
 @pytest.mark.requirement("M20")
 def test_the_thresholds_are_parameters_and_rows_that_cannot_be_fixed_are_named(shared: Path) -> None:
     table = deaths(shared)
-    found, published = climb(table, asked_for(5, 2))
-    named = int(table.counter().quasi.rows[found.failing].sum())
+    recipe, published = climb(table, asked_for(5, 2))
+    named = int(table.counter().quasi.rows[recipe.failing].sum())
     assert table.failing_rows(published, asked_for(5, 2)) == named == 0
     assert sum(text == ("*", "*", "*****") for text in published) == 14
-    found, published = climb(table, asked_for(23_391, 2))
-    assert int(table.counter().quasi.rows[found.failing].sum()) == 23_390
-    assert found.topmost.all()
+    recipe, published = climb(table, asked_for(23_391, 2))
+    assert int(table.counter().quasi.rows[recipe.failing].sum()) == 23_390
+    assert recipe.topmost.all()
 
 
 @pytest.mark.requirement("M19", "X1")
@@ -116,11 +116,11 @@ def test_no_lone_province_is_published_where_the_printed_recipe_publishes_one() 
     steps = ladder(COMUNA_FIRST, (0, 0, 0), (1, 1, 3))
     printed = literal_recipe(table.counter(), recipe_trees(table), (KAnonymity(k=2),), steps, first_levels=3)
     assert (printed.violating_classes, printed.unique_rows) == (1, 1)
-    found, published = climb(table, (KAnonymity(k=2),))
+    recipe, published = climb(table, (KAnonymity(k=2),))
     assert published[:5] == [("Mujer", "30+", "05301")] * 5
     assert published[5] == ("*", "*", "*****")
-    assert found.topmost.tolist() == [False, True]
-    assert found.failing.tolist() == [False, True]  # one row, alone in the masked group: named, not hidden
+    assert recipe.topmost.tolist() == [False, True]
+    assert recipe.failing.tolist() == [False, True]  # one row, alone in the masked group: named, not hidden
 
 
 @pytest.mark.requirement("M18")
@@ -130,8 +130,8 @@ def test_no_lone_province_is_published_where_the_printed_recipe_publishes_one() 
 def test_variables_are_masked_in_the_order_given(order: tuple[int, ...], expected: set[tuple[str, str]]) -> None:
     rows = [(sex, age, "05301") for sex in "HM" for age in ("30+", "40+")]
     table = PlainTable(rows, ["A"] * 4, list(range(4)))
-    found = sound_recipe(table.counter(), recipe_trees(table), (KAnonymity(k=2),), ladder(order, (0, 0, 0), (1, 1, 3)))
-    published = texts(found.codes, found.vocabularies)
+    recipe = sound_recipe(table.counter(), recipe_trees(table), (KAnonymity(k=2),), ladder(order, (0, 0, 0), (1, 1, 3)))
+    published = texts(recipe.codes, recipe.vocabularies)
     assert {text[:2] for text in published} == expected
     assert {text[2] for text in published} == {"05301"}
 
@@ -144,11 +144,11 @@ def test_only_rows_on_the_last_step_may_be_left_failing(data: st.DataObject) -> 
     trees = data.draw(hierarchies(counter.quasi.vocabularies))
     order = data.draw(st.permutations(range(table.width)))
     highest = [tree.height for tree in trees]
-    found = sound_recipe(counter, trees, asked, ladder(order, [0] * table.width, highest))
-    published = texts(found.codes, found.vocabularies)
+    recipe = sound_recipe(counter, trees, asked, ladder(order, [0] * table.width, highest))
+    published = texts(recipe.codes, recipe.vocabularies)
     of_rows = [published[at] for at in table.tuple_of_row(counter.quasi)]
-    assert table.failing_rows(of_rows, asked) == int(counter.quasi.rows[found.failing].sum())
-    assert (found.failing <= found.topmost).all()
+    assert table.failing_rows(of_rows, asked) == int(counter.quasi.rows[recipe.failing].sum())
+    assert (recipe.failing <= recipe.topmost).all()
 
 
 @pytest.mark.requirement("M18")
@@ -158,6 +158,6 @@ def test_the_order_of_the_rows_changes_nothing(data: st.DataObject) -> None:
     trees = data.draw(hierarchies(table.counter().quasi.vocabularies))
     steps = ladder(range(table.width), [0] * table.width, [tree.height for tree in trees])
     turned = PlainTable(table.rows[::-1], table.values[::-1], table.persons[::-1], table.keyed)
-    first, second = (sound_recipe(one.counter(), trees, asked, steps) for one in (table, turned))
+    first, second = (sound_recipe(rows.counter(), trees, asked, steps) for rows in (table, turned))
     assert first.steps.tolist() == second.steps.tolist()
     assert first.codes.tolist() == second.codes.tolist()

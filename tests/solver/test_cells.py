@@ -15,22 +15,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import CriterionNotForWildcard, NothingChosen, ValueOutOfRange
+from celosia.model.errors import NothingChosen
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.risk.criteria import DistinctL, KAnonymity
-from celosia.solver._cell_table import sets_by_cost
-from celosia.solver._published import ClassCounter
+from celosia.solver.cell_table import sets_by_cost
 from celosia.solver.cells import CellSuppression, suppress_cells
-from celosia.tuples import Persons, Tuples
-from solver import arx_adult
-from solver.plain_rows import PlainTable, Row, criteria, tables, texts
+from celosia.solver.errors import CriterionNotForWildcard
+from celosia.solver.published import ClassCounter
+from celosia.tuples.table import Persons, Tuples
+from tests.solver import arx_adult
+from tests.solver.plain_rows import PlainTable, Row, criteria, tables, texts
 
 EMPTY = {"", "*"}
 KEYS = ("urbrur", "roof", "walls", "water", "sex")
 
 
-def published_rows(found: CellSuppression, table: PlainTable) -> list[Row]:
+def published_rows(suppression: CellSuppression, table: PlainTable) -> list[Row]:
     """What is published for each row."""
-    published = texts(found.codes, found.vocabularies)
+    published = texts(suppression.codes, suppression.vocabularies)
     return [published[at] for at in table.tuple_of_row(table.counter().quasi)]
 
 
@@ -38,8 +40,8 @@ def importance_for(data: st.DataObject, width: int) -> list[float]:
     return [data.draw(st.integers(1, 8)) / 2 for _ in range(width)]
 
 
-def compatible(one: Row, other: Row) -> bool:
-    return all(a == b or a in EMPTY or b in EMPTY for a, b in zip(one, other, strict=True))
+def compatible(first: Row, second: Row) -> bool:
+    return all(a == b or a in EMPTY or b in EMPTY for a, b in zip(first, second, strict=True))
 
 
 def least_compatible(rows: list[Row]) -> int:
@@ -53,41 +55,41 @@ def least_compatible(rows: list[Row]) -> int:
 @pytest.mark.requirement("X6")
 @given(tables(), criteria(), st.data())
 def test_in_its_own_reading_every_class_passes_when_counted_by_hand(table: PlainTable, asked, data) -> None:
-    found = suppress_cells(table.counter(), asked, importance_for(data, table.width))
-    if found is None:
+    suppression = suppress_cells(table.counter(), asked, importance_for(data, table.width))
+    if suppression is None:
         everything_masked = [("*",) * table.width] * len(table.rows)
         assert table.failing_rows(everything_masked, asked) > 0
         return
-    published = published_rows(found, table)
-    assert table.failing_rows(published, asked) == found.failing_rows == 0
-    assert found.classes == len(set(published))
-    assert found.fully_masked_rows == sum(set(text) == {"*"} for text in published)
+    published = published_rows(suppression, table)
+    assert table.failing_rows(published, asked) == suppression.failing_rows == 0
+    assert suppression.classes == len(set(published))
+    assert suppression.fully_masked_rows == sum(set(text) == {"*"} for text in published)
 
 
 @given(tables(), st.integers(1, 6), st.data())
 def test_in_the_wildcard_reading_every_row_has_k_compatible_rows(table: PlainTable, k: int, data) -> None:
     asked = (KAnonymity(k=k, unit="rows"),)
-    found = suppress_cells(table.counter(), asked, importance_for(data, table.width), "wildcard")
-    assert (found is None) == (len(table.rows) < k)
-    if found is not None:
-        published = published_rows(found, table)
+    suppression = suppress_cells(table.counter(), asked, importance_for(data, table.width), "wildcard")
+    assert (suppression is None) == (len(table.rows) < k)
+    if suppression is not None:
+        published = published_rows(suppression, table)
         assert least_compatible(published) >= k
-        assert found.failing_rows == table.failing_rows(published, asked)
+        assert suppression.failing_rows == table.failing_rows(published, asked)
 
 
 @given(tables(), st.sampled_from(["own", "wildcard"]), st.data())
 def test_cells_are_kept_or_starred_and_each_star_is_counted_once(table: PlainTable, reading, data) -> None:
     importance = importance_for(data, table.width)
-    found = suppress_cells(table.counter(), (KAnonymity(k=2, unit="rows"),), importance, reading)
-    if found is None:
+    suppression = suppress_cells(table.counter(), (KAnonymity(k=2, unit="rows"),), importance, reading)
+    if suppression is None:
         return
-    pairs = list(zip(table.rows, published_rows(found, table), strict=True))
+    pairs = list(zip(table.rows, published_rows(suppression, table), strict=True))
     assert all(after in (before, "*") for row, text in pairs for before, after in zip(row, text, strict=True))
     new = [sum(row[v] != text[v] for row, text in pairs) for v in range(table.width)]
-    assert found.by_variable == tuple(new)
-    assert found.cells == sum(new)
-    assert found.weighted == pytest.approx(sum(n * w for n, w in zip(new, importance, strict=True)))
-    assert found.rows_touched == sum(row != text for row, text in pairs)
+    assert suppression.by_variable == tuple(new)
+    assert suppression.cells == sum(new)
+    assert suppression.weighted == pytest.approx(sum(n * w for n, w in zip(new, importance, strict=True)))
+    assert suppression.rows_touched == sum(row != text for row, text in pairs)
 
 
 @given(tables(), st.sampled_from(["own", "wildcard"]), st.data())
@@ -95,7 +97,7 @@ def test_the_order_of_the_rows_changes_nothing(table: PlainTable, reading, data)
     importance = importance_for(data, table.width)
     turned = PlainTable(table.rows[::-1], table.values[::-1], table.persons[::-1], table.keyed)
     asked = (KAnonymity(k=3, unit="rows"),)
-    first, second = (suppress_cells(one.counter(), asked, importance, reading) for one in (table, turned))
+    first, second = (suppress_cells(rows.counter(), asked, importance, reading) for rows in (table, turned))
     assert (first is None) == (second is None)
     if first is not None and second is not None:
         assert first.masked.tolist() == second.masked.tolist()
@@ -104,10 +106,10 @@ def test_the_order_of_the_rows_changes_nothing(table: PlainTable, reading, data)
 @given(tables(most_rows=14), criteria(), st.data())
 def test_no_single_variable_of_a_class_could_be_shown_again(table: PlainTable, asked, data) -> None:
     """A class that is constant in a masked variable would be masked for nothing, unless showing it breaks another."""
-    found = suppress_cells(table.counter(), asked, importance_for(data, table.width))
-    if found is None:
+    suppression = suppress_cells(table.counter(), asked, importance_for(data, table.width))
+    if suppression is None:
         return
-    published = published_rows(found, table)
+    published = published_rows(suppression, table)
     for text in set(published):
         inside = [at for at, other in enumerate(published) if other == text]
         for v in range(table.width):
@@ -122,23 +124,28 @@ def test_no_single_variable_of_a_class_could_be_shown_again(table: PlainTable, a
 # --- small cases --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("importance", "kept"), [([9, 1], 0), ([1, 9], 1)])
+@pytest.mark.parametrize(("importance", "shown"), [([9, 1], 0), ([1, 9], 1)])
 @pytest.mark.parametrize("reading", ["own", "wildcard"])
-def test_the_less_important_variable_is_masked(importance: list[float], kept: int, reading) -> None:
+def test_the_less_important_variable_is_masked(importance: list[float], shown: int, reading) -> None:
     rows = [("M", "1"), ("M", "1"), ("H", "1"), ("M", "2"), ("H", "2")]
     table = PlainTable(rows, ["x"] * 5, list(range(5)))
-    found = suppress_cells(table.counter(), (KAnonymity(k=2),), importance, reading)
-    assert found is not None
-    assert found.by_variable[kept] == 0
-    assert found.by_variable[1 - kept] > 0
+    suppression = suppress_cells(table.counter(), (KAnonymity(k=2),), importance, reading)
+    assert suppression is not None
+    assert suppression.by_variable[shown] == 0
+    assert suppression.by_variable[1 - shown] > 0
 
 
 def test_nothing_is_masked_where_nothing_fails() -> None:
     table = PlainTable([("a", "1")] * 3 + [("b", "2")] * 4, ["x"] * 7, list(range(7)))
     for reading in ("own", "wildcard"):
-        found = suppress_cells(table.counter(), (KAnonymity(k=3),), [1, 1], reading)
-        assert found is not None
-        assert (found.cells, found.rows_touched, found.classes, found.failing_rows) == (0, 0, 2, 0)
+        suppression = suppress_cells(table.counter(), (KAnonymity(k=3),), [1, 1], reading)
+        assert suppression is not None
+        assert (suppression.cells, suppression.rows_touched, suppression.classes, suppression.failing_rows) == (
+            0,
+            0,
+            2,
+            0,
+        )
 
 
 def test_persons_are_counted_when_they_are_known() -> None:
@@ -166,10 +173,10 @@ def test_the_wildcard_reading_says_how_many_rows_stay_below_k() -> None:
 def test_no_row_is_masked_whole_only_to_serve_the_others() -> None:
     rows = [(a, b, "x") for a in "123456" for b in "12"]
     table = PlainTable(rows, ["x"] * 12, list(range(12)))
-    found = suppress_cells(table.counter(), (KAnonymity(k=2),), [1, 1, 1], "wildcard")
-    assert found is not None
-    assert found.fully_masked_rows == 0
-    assert found.masked.sum(axis=1).max() == 1
+    suppression = suppress_cells(table.counter(), (KAnonymity(k=2),), [1, 1, 1], "wildcard")
+    assert suppression is not None
+    assert suppression.fully_masked_rows == 0
+    assert suppression.masked.sum(axis=1).max() == 1
 
 
 @pytest.mark.parametrize("reading", ["own", "wildcard"])
@@ -178,9 +185,9 @@ def test_an_empty_table_needs_no_mask(reading, keyed: bool) -> None:
     nothing = np.zeros(0, np.int64)
     persons = Persons(0, nothing, nothing, nothing) if keyed else None
     quasi = Tuples(("q0", "q1"), ((), ()), np.zeros((0, 2), np.int32), nothing, persons)
-    found = suppress_cells(ClassCounter(quasi, {}), (KAnonymity(k=5, unit="rows"),), [1, 1], reading)
-    assert found is not None
-    assert (found.cells, found.masked.shape) == (0, (0, 2))
+    suppression = suppress_cells(ClassCounter(quasi, {}), (KAnonymity(k=5, unit="rows"),), [1, 1], reading)
+    assert suppression is not None
+    assert (suppression.cells, suppression.masked.shape) == (0, (0, 2))
 
 
 @pytest.mark.parametrize("reading", ["own", "wildcard"])
@@ -221,12 +228,12 @@ def test_twenty_variables_of_a_hundred_values_are_masked_soundly(reading) -> Non
     rows[-1] = (*rows[0][:18], "99", "98")
     rows[-2] = ("", *rows[-2][1:19], "*")
     table = PlainTable(rows, ["x"] * 12, list(range(12)))
-    found = suppress_cells(table.counter(), (KAnonymity(k=3, unit="rows"),), [1.0] * 20, reading)
-    assert found is not None
-    published = published_rows(found, table)
-    assert found.failing_rows == table.failing_rows(published, (KAnonymity(k=3, unit="rows"),))
+    suppression = suppress_cells(table.counter(), (KAnonymity(k=3, unit="rows"),), [1.0] * 20, reading)
+    assert suppression is not None
+    published = published_rows(suppression, table)
+    assert suppression.failing_rows == table.failing_rows(published, (KAnonymity(k=3, unit="rows"),))
     assert least_compatible(published) >= 3
-    assert reading == "wildcard" or found.failing_rows == 0
+    assert reading == "wildcard" or suppression.failing_rows == 0
 
 
 @pytest.mark.parametrize("width", [1, 3, 18])
@@ -292,11 +299,11 @@ def distances(reading, seeds: range) -> list[float]:
     ratios = []
     for seed in seeds:
         quasi, k, importance = tiny(seed)
-        found = suppress_cells(ClassCounter(quasi, {}), (KAnonymity(k=k),), importance, reading)
+        suppression = suppress_cells(ClassCounter(quasi, {}), (KAnonymity(k=k),), importance, reading)
         least = least_cost(quasi, k, importance, reading)
-        assert (found is None) == (least is None)
-        if found is not None and least is not None:
-            ratios.append(found.weighted / least if least else 1 + found.weighted)
+        assert (suppression is None) == (least is None)
+        if suppression is not None and least is not None:
+            ratios.append(suppression.weighted / least if least else 1 + suppression.weighted)
     return ratios
 
 
@@ -355,10 +362,10 @@ def test_fewer_cells_than_the_reference_for_the_same_keys(
 def test_adult_with_nine_variables_is_masked_soundly(shared: Path) -> None:
     folder = shared / "reference" / "arx" / "adult"
     quasi = arx_adult.problem_of(folder, arx_adult.cases(folder)[0]).quasi
-    found = suppress_cells(ClassCounter(quasi, {}), (KAnonymity(k=5),), [1.0] * 9)
-    assert found is not None
+    suppression = suppress_cells(ClassCounter(quasi, {}), (KAnonymity(k=5),), [1.0] * 9)
+    assert suppression is not None
     sizes: Counter[Row] = Counter()
-    for text, count in zip(texts(found.codes, found.vocabularies), quasi.rows.tolist(), strict=True):
+    for text, count in zip(texts(suppression.codes, suppression.vocabularies), quasi.rows.tolist(), strict=True):
         sizes[text] += count
     assert min(sizes.values()) >= 5
-    assert found.cells <= 37_247
+    assert suppression.cells <= 37_247

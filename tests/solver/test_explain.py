@@ -14,16 +14,19 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import NothingChosen, ValueOutOfRange
-from celosia.hierarchy import compile_for, from_rows
-from celosia.model.explanation import Explanation, Outcome, VariableCost
+from celosia.hierarchy.compile import compile_for
+from celosia.hierarchy.rows import from_rows
+from celosia.model.errors import NothingChosen
+from celosia.model.reports.explanation import Explanation, Outcome, VariableCost
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.risk.criteria import DistinctL, KAnonymity
-from celosia.solver import NoSolution, SearchProblem, SearchResult, search
-from celosia.solver.exhaustive import broken_rows, exhaustive
 from celosia.solver.explain import explain, without_variable
 from celosia.solver.frontier import frontier
-from solver import arx_adult
-from solver.random_problems import problems, tuples_of
+from celosia.solver.optimal import search
+from celosia.solver.problem import NoSolution, SearchProblem, SearchResult
+from tests.solver import arx_adult
+from tests.solver.exhaustive import broken_rows, exhaustive
+from tests.solver.random_problems import problems, tuples_of
 
 KS = (1, 2, 3, 5)
 LIMITS = (Fraction(0), Fraction(1, 20), Fraction(1, 3), Fraction(1))
@@ -46,16 +49,18 @@ def table(
     vocabularies = tuple(tuple(sorted({row[i] for row in rows})) for i in range(len(names)))
     codes = np.array([[vocabularies[i].index(value) for i, value in enumerate(row)] for row in rows])
     person = None if persons is None else np.array(persons)
-    found = {}
+    sensitive_tables = {}
     if sensitive is not None:
         values = tuple(sorted(set(sensitive)))
         both = np.concatenate([codes, np.array([[values.index(value)] for value in sensitive])], axis=1)
-        found["s"] = tuples_of(both, (*vocabularies, values), (*names, "s"), person)
+        sensitive_tables["s"] = tuples_of(both, (*vocabularies, values), (*names, "s"), person)
     hierarchies = {
         name: compile_for(from_rows(name, [(value, "*") for value in vocabulary]), vocabulary)
         for name, vocabulary in zip(names, vocabularies, strict=True)
     }
-    return SearchProblem(tuples_of(codes, vocabularies, names, person), hierarchies, sensitive=found, **asked)
+    return SearchProblem(
+        tuples_of(codes, vocabularies, names, person), hierarchies, sensitive=sensitive_tables, **asked
+    )
 
 
 def same(outcome: Outcome, answer: SearchResult | NoSolution) -> None:
@@ -76,9 +81,9 @@ def cost_of(explanation: Explanation, name: str) -> VariableCost:
 
 def frontier_agrees(problem: SearchProblem, ask: Callable[[SearchProblem], SearchResult | NoSolution]) -> None:
     """Every point is what is answered when it is asked alone."""
-    found = frontier(problem, KS, LIMITS)
-    assert [(point.k, point.limit) for point in found.points] == [(k, limit) for k in KS for limit in LIMITS]
-    for point in found.points:
+    points = frontier(problem, KS, LIMITS)
+    assert [(point.k, point.limit) for point in points.points] == [(k, limit) for k in KS for limit in LIMITS]
+    for point in points.points:
         k = tuple(KAnonymity(k=point.k, unit=c.unit) if isinstance(c, KAnonymity) else c for c in problem.criteria)
         asked = k if any(isinstance(c, KAnonymity) for c in k) else (KAnonymity(k=point.k), *k)
         same(point.outcome, ask(replace(problem, criteria=asked, limit=point.limit)))
@@ -103,8 +108,8 @@ def test_the_frontier_is_what_the_exhaustive_scan_says(problem: SearchProblem) -
 @small
 @given(k_problems())
 def test_the_loss_never_falls_with_k_and_never_rises_with_the_limit(problem: SearchProblem) -> None:
-    found = frontier(problem, KS, LIMITS)
-    loss = np.array([np.inf if p.outcome.loss is None else p.outcome.loss for p in found.points])
+    points = frontier(problem, KS, LIMITS)
+    loss = np.array([np.inf if p.outcome.loss is None else p.outcome.loss for p in points.points])
     grid = loss.reshape(len(KS), len(LIMITS))
     slack = 1e-9 * (1 + np.abs(grid[np.isfinite(grid)]).max(initial=0))
     assert (grid[1:] >= grid[:-1] - slack).all()
@@ -237,8 +242,10 @@ def test_a_miss_names_the_variable_that_stands_in_the_way() -> None:
     assert (explanation.miss.suppressed_rows, explanation.miss.smallest_limit) == (2, Fraction(1, 2))
     first, second = explanation.variables
     assert (first.name, first.without and first.without.feasible, first.beyond and first.beyond.feasible) == (
-        "q1", True, True,
-    )  # fmt: skip
+        "q1",
+        True,
+        True,
+    )
     assert second.without is not None
     assert (second.without.feasible, second.without.suppressed_rows) == (False, 1)
 
@@ -248,9 +255,10 @@ def test_without_a_variable_persons_are_counted_again_and_not_added_up() -> None
     # One person fills both classes of q0: added up there would be two persons behind x, and k = 2 would seem to hold.
     rows = [("a", "x"), ("b", "x"), ("a", "y"), ("b", "y")]
     asked = {"criteria": (KAnonymity(k=2),), "maximum": {"q0": 0, "q1": 0}}
-    one, two = table(rows, [1, 1, 2, 2], **asked), table(rows, [1, 2, 3, 4], **asked)
+    of_two_persons, of_four_persons = table(rows, [1, 1, 2, 2], **asked), table(rows, [1, 2, 3, 4], **asked)
     (first,), (second,) = (
-        [v.without for v in explain(problem, search(problem)).variables if v.name == "q0"] for problem in (one, two)
+        [v.without for v in explain(problem, search(problem)).variables if v.name == "q0"]
+        for problem in (of_two_persons, of_four_persons)
     )
     assert first is not None
     assert second is not None
@@ -306,11 +314,11 @@ def test_no_cell_reaches_an_explanation() -> None:
 
 def test_progress_reaches_the_end_and_a_stop_leaves_what_was_found() -> None:
     problem = table(FOUR, criteria=(KAnonymity(k=2),), limit=Fraction(1, 4))
-    told: list[tuple[int, int]] = []
-    explain(problem, search(problem), progress=lambda done, total: told.append((done, total)))
-    frontier(problem, [2, 3], [0, 1], progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (4, 4)
-    assert all(done <= total for done, total in told)
+    progress: list[tuple[int, int]] = []
+    explain(problem, search(problem), progress=lambda done, total: progress.append((done, total)))
+    frontier(problem, [2, 3], [0, 1], progress=lambda done, total: progress.append((done, total)))
+    assert progress[-1] == (4, 4)
+    assert all(done <= total for done, total in progress)
     stopped = frontier(problem, [2, 3], [0, 1], cancelled=lambda: True)
     assert (stopped.points, stopped.complete) == ((), False)
     cut = explain(problem, search(problem), cancelled=lambda: True)
@@ -334,10 +342,10 @@ def test_on_adult_most_points_of_the_frontier_need_no_search(shared: Path) -> No
     cases = {case["id"]: case for case in arx_adult.cases(folder)}
     case = cases["adult9 k=5 s=0.05 loss"]
     problem = arx_adult.problem_of(folder, case)
-    found = frontier(problem)
-    assert found.searches < len(found.points) * 0.55
+    points = frontier(problem)
+    assert points.searches < len(points.points) * 0.55
     for name, k, limit in (("k=5 s=0", 5, 0), ("k=5 s=0.05", 5, Fraction(1, 20)), ("k=2 s=1", 2, 1)):
-        point = found.at(k, Fraction(limit))
+        point = points.at(k, Fraction(limit))
         assert point is not None
         assert point.outcome.loss == pytest.approx(cases[f"adult9 {name} loss"]["loss"], rel=1e-9)
         assert point.outcome.suppressed_rows == cases[f"adult9 {name} loss"]["suppressed_rows"]

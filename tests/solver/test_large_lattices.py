@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from celosia.errors import LatticeTooLarge
 from celosia.risk.criteria import KAnonymity
-from celosia.solver import SearchProblem, SearchResult, _encoding, _optimal, search
-from celosia.solver.exhaustive import evaluate
-from solver.random_problems import problems
-from solver.small_problems import small
-from solver.test_optimal import agree
+from celosia.solver import encoding as _encoding
+from celosia.solver import optimal as _optimal
+from celosia.solver.errors import LatticeTooLarge
+from celosia.solver.optimal import search
+from celosia.solver.problem import SearchProblem, SearchResult
+from tests.solver.exhaustive import evaluate
+from tests.solver.random_problems import problems
+from tests.solver.referee import assert_optimal
+from tests.solver.small_problems import small
 
 
 def binary(variables: int, ones: float = 0.03, limit: str = "1/2") -> SearchProblem:
@@ -48,7 +51,7 @@ def test_keys_wider_than_a_word_give_the_same_answer(problem: SearchProblem) -> 
     before = _encoding.WORD
     _encoding.WORD = 1  # every key of two bits is then too wide
     try:
-        agree(problem)
+        assert_optimal(problem)
     finally:
         _encoding.WORD = before
 
@@ -56,15 +59,15 @@ def test_keys_wider_than_a_word_give_the_same_answer(problem: SearchProblem) -> 
 @pytest.mark.parametrize("variables", [64, 65, 70])
 def test_sixty_four_quasi_identifiers_and_more_are_searched_within_a_time_limit(variables: int) -> None:
     problem = binary(variables)
-    found = search(problem, time_limit=60, clock=Ticks())
-    assert isinstance(found, SearchResult)
-    assert found.nodes == 2**variables
-    assert len(found.levels) == variables
-    checked = evaluate(problem, found.levels)
-    assert checked.loss == pytest.approx(found.loss, rel=1e-9)
-    assert checked.suppressed_rows == found.suppressed_rows <= problem.allowed_rows
-    assert found.bound <= found.loss
-    assert not found.optimal
+    result = search(problem, time_limit=60, clock=Ticks())
+    assert isinstance(result, SearchResult)
+    assert result.nodes == 2**variables
+    assert len(result.levels) == variables
+    checked = evaluate(problem, result.levels)
+    assert checked.loss == pytest.approx(result.loss, rel=1e-9)
+    assert checked.suppressed_rows == result.suppressed_rows <= problem.allowed_rows
+    assert result.bound <= result.loss
+    assert not result.optimal
 
 
 def test_a_huge_lattice_without_a_time_limit_is_refused_with_a_way_out() -> None:
@@ -76,7 +79,7 @@ def test_a_huge_lattice_without_a_time_limit_is_refused_with_a_way_out() -> None
 def test_minimum_and_maximum_levels_make_a_huge_lattice_small() -> None:
     problem = binary(64)
     fixed = dict.fromkeys(problem.names[6:], 1)
-    agree(replace(problem, minimum=fixed, limit=Fraction(1, 20)))
+    assert_optimal(replace(problem, minimum=fixed, limit=Fraction(1, 20)))
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -85,15 +88,15 @@ def test_the_walk_over_a_lattice_never_listed_is_exact_when_it_ends(problem: Sea
     before = _optimal.LARGEST_LATTICE
     _optimal.LARGEST_LATTICE = 0
     try:
-        found = search(problem, cancelled=lambda: False)
+        result = search(problem, cancelled=lambda: False)
     finally:
         _optimal.LARGEST_LATTICE = before
     expected = search(problem)
-    assert type(found) is type(expected)
-    assert (found.levels, found.suppressed_rows) == (expected.levels, expected.suppressed_rows)
-    if isinstance(found, SearchResult):
-        assert found.optimal
-        assert found.loss == pytest.approx(expected.loss, rel=1e-9, abs=1e-12)
+    assert type(result) is type(expected)
+    assert (result.levels, result.suppressed_rows) == (expected.levels, expected.suppressed_rows)
+    if isinstance(result, SearchResult):
+        assert result.optimal
+        assert result.loss == pytest.approx(expected.loss, rel=1e-9, abs=1e-12)
 
 
 def test_out_of_time_gives_the_best_found_and_a_bound_below_it() -> None:
@@ -107,11 +110,11 @@ def test_out_of_time_gives_the_best_found_and_a_bound_below_it() -> None:
 
 def test_a_cancelled_search_stops() -> None:
     asked = []
-    found = search(hard(), cancelled=lambda: asked.append(1) is None and len(asked) > 2)
-    assert not found.optimal
+    result = search(hard(), cancelled=lambda: asked.append(1) is None and len(asked) > 2)
+    assert not result.optimal
 
 
-def test_progress_is_told_with_the_size_of_the_lattice() -> None:
-    told: list[tuple[int, int]] = []
-    search(hard(), progress=lambda checked, nodes: told.append((checked, nodes)))
-    assert told[0] == (0, 512)
+def test_progress_is_reported_with_the_size_of_the_lattice() -> None:
+    progress: list[tuple[int, int]] = []
+    search(hard(), progress=lambda checked, nodes: progress.append((checked, nodes)))
+    assert progress[0] == (0, 512)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import LatticeTooLarge
-from celosia.hierarchy import CompiledHierarchy
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.risk.criteria import Criterion, DistinctL, KAnonymity
-from celosia.solver._published import ClassCounter
+from celosia.solver.errors import LatticeTooLarge
 from celosia.solver.local import LARGEST_LATTICE, LocalRecoding, level_losses, recode_locally
-from celosia.tuples import Persons, Tuples
-from solver import arx_adult
-from solver.plain_rows import PlainTable, compiled, criteria, hierarchies, tables, texts
+from celosia.solver.published import ClassCounter
+from celosia.tuples.table import Persons, Tuples
+from tests.solver import arx_adult
+from tests.solver.plain_rows import PlainTable, compile_columns, criteria, hierarchies, tables, texts
 
 
 def recode(counter: ClassCounter, trees: list[CompiledHierarchy], asked: tuple[Criterion, ...]) -> LocalRecoding | None:
@@ -45,7 +45,7 @@ def test_every_published_class_passes_when_its_rows_are_counted_by_hand(data: st
 
 @given(st.data())
 def test_there_is_no_answer_only_when_the_coarsest_table_fails(data: st.DataObject) -> None:
-    """Where persons are known a finer table may pass though the coarsest fails: company can undo l."""
+    """With persons a finer table may pass though the coarsest fails: merging classes can undo l-diversity."""
     table, asked = data.draw(tables()), data.draw(criteria())
     counter = table.counter()
     trees = data.draw(hierarchies(counter.quasi.vocabularies))
@@ -62,8 +62,8 @@ def test_there_is_no_answer_only_when_the_coarsest_table_fails(data: st.DataObje
 def test_company_can_undo_l_where_persons_are_known() -> None:
     """Ana lacks «b» in the first class and holds it in the second: together, everybody holds it."""
     rows = [("1",), ("1",), ("1",), ("2",), ("2",), ("2",)]
-    held, persons = ["a", "b", "b", "b", "a", "a"], [0, 1, 2, 0, 1, 2]
-    table = PlainTable(rows, held, persons, True)
+    values, persons = ["a", "b", "b", "b", "a", "a"], [0, 1, 2, 0, 1, 2]
+    table = PlainTable(rows, values, persons, True)
     asked = (DistinctL(variable="s", l=2),)
     assert table.failing_rows(rows, asked) == 0
     assert table.failing_rows([("*",)] * len(rows), asked) == len(rows)
@@ -102,7 +102,7 @@ def test_the_order_of_the_rows_changes_nothing(data: st.DataObject) -> None:
 def test_a_row_alone_joins_the_nearest_class_and_the_others_keep_their_values() -> None:
     rows = [("a", "1")] * 5 + [("b", "1")] * 5 + [("b", "2")] * 2 + [("b", "3")] * 3
     table = PlainTable(rows, ["x"] * len(rows), list(range(len(rows))))
-    trees = [compiled("q0", [["a", "b"], ["*", "*"]]), compiled("q1", [["1", "2", "3"], ["*"] * 3])]
+    trees = [compile_columns("q0", [["a", "b"], ["*", "*"]]), compile_columns("q1", [["1", "2", "3"], ["*"] * 3])]
     result = recode(table.counter(), trees, (KAnonymity(k=5),))
     assert result is not None
     assert sorted(set(of_rows(result, table, table.counter().quasi))) == [("a", "1"), ("b", "*"), ("b", "1")]
@@ -110,7 +110,7 @@ def test_a_row_alone_joins_the_nearest_class_and_the_others_keep_their_values() 
 
 def test_one_tuple_is_published_as_it_is_or_not_at_all() -> None:
     table = PlainTable([("a",)] * 3, ["x"] * 3, [0, 1, 2])
-    tree = compiled("q0", [["a"], ["*"]])
+    tree = compile_columns("q0", [["a"], ["*"]])
     enough, few = (recode(table.counter(), [tree], (KAnonymity(k=k),)) for k in (3, 4))
     assert enough is not None
     assert enough.levels.tolist() == [[0]]
@@ -122,7 +122,7 @@ def test_an_empty_table_is_published_empty(keyed: bool) -> None:
     nothing = np.zeros(0, np.int64)
     persons = Persons(0, nothing, nothing, nothing) if keyed else None
     quasi = Tuples(("q0", "q1"), ((), ()), np.zeros((0, 2), np.int32), nothing, persons)
-    trees = [compiled(name, [[], []]) for name in quasi.names]
+    trees = [compile_columns(name, [[], []]) for name in quasi.names]
     result = recode_locally(ClassCounter(quasi, {}), trees, (KAnonymity(k=5),), [0, 0], [1, 1], [1.0, 1.0])
     assert result is not None
     assert (result.levels.shape, result.classes) == ((0, 2), 0)
@@ -136,7 +136,7 @@ def test_keys_wider_than_64_bits_are_grouped_exactly(width: int) -> None:
     rows = [tuple(f"{value:02d}" for value in seen[at]) for at in picked]
     table = PlainTable(rows, ["x"] * len(rows), list(range(len(rows))))
     quasi = Tuples(*_over_all_hundred(table.counter().quasi))
-    trees = [compiled(name, [_HUNDRED, ["*"] * 100]) for name in quasi.names]
+    trees = [compile_columns(name, [_HUNDRED, ["*"] * 100]) for name in quasi.names]
     result = recode(ClassCounter(quasi, {}), trees, (KAnonymity(k=5),))
     assert result is not None
     published = texts(result.codes, result.vocabularies)
@@ -157,7 +157,7 @@ def _over_all_hundred(quasi: Tuples) -> tuple[tuple[str, ...], tuple[tuple[str, 
 
 def test_a_lattice_beyond_the_limit_is_refused_also_when_its_size_leaves_64_bits() -> None:
     table = PlainTable([tuple("a" * 64)], ["x"], [0])
-    trees = [compiled(f"q{v}", [["a"], ["*"]]) for v in range(64)]
+    trees = [compile_columns(f"q{v}", [["a"], ["*"]]) for v in range(64)]
     with pytest.raises(LatticeTooLarge) as refused:
         recode(table.counter(), trees, (KAnonymity(k=1),))
     assert refused.value.values == {"nodes": 2**64, "limit": LARGEST_LATTICE}
@@ -182,7 +182,7 @@ def test_adult_at_five_keeps_more_than_the_established_tool(shared: Path) -> Non
 
 def losses(result: LocalRecoding, trees: list[CompiledHierarchy], quasi: Tuples) -> list[float]:
     """Loss of each variable by METRICS, row by row; checked against whole columns in the test below."""
-    found = []
+    losses_by_variable = []
     for v, tree in enumerate(trees):
         share = np.array(
             [
@@ -191,11 +191,11 @@ def losses(result: LocalRecoding, trees: list[CompiledHierarchy], quasi: Tuples)
             ]
         )
         least = quasi.n_rows / tree.leaf_count
-        found.append(float(((share * quasi.rows).sum() - least) / (quasi.n_rows - least)))
-    return found
+        losses_by_variable.append(float(((share * quasi.rows).sum() - least) / (quasi.n_rows - least)))
+    return losses_by_variable
 
 
 def test_the_loss_of_a_level_runs_from_nothing_to_everything() -> None:
     table = PlainTable([("a",), ("b",), ("b",), ("c",)], ["x"] * 4, [0, 1, 2, 3])
-    tree = compiled("q0", [["a", "b", "c"], ["ab", "ab", "c"], ["*"] * 3])
+    tree = compile_columns("q0", [["a", "b", "c"], ["ab", "ab", "c"], ["*"] * 3])
     assert level_losses(table.counter().quasi, 0, tree).tolist() == pytest.approx([0, 3 / 8, 1])

@@ -9,23 +9,18 @@ import numpy as np
 import pytest
 
 from celosia import messages
-from celosia.errors import (
-    CelosiaError,
-    HierarchyGap,
-    HierarchySplit,
-    LevelOutsideHierarchy,
-    NothingChosen,
-    RepeatedVariable,
-    TuplesDisagree,
-    UnknownVariable,
-    ValueOutOfRange,
-)
-from celosia.evaluation import Objective
+from celosia.errors import CelosiaError
+from celosia.evaluation.objective import Objective
+from celosia.hierarchy.errors import HierarchyGap, HierarchySplit, LevelOutsideHierarchy
+from celosia.model.errors import NothingChosen, RepeatedVariable, UnknownVariable
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.risk.criteria import DistinctL, KAnonymity, TCloseness
-from celosia.solver import NoSolution, SearchProblem, SearchResult, search
-from celosia.solver.exhaustive import exhaustive
-from celosia.tuples import Tuples
-from solver.small_problems import hierarchy_of, small, starred, table_of
+from celosia.solver.errors import TuplesDisagree
+from celosia.solver.optimal import search
+from celosia.solver.problem import NoSolution, SearchProblem, SearchResult
+from celosia.tuples.table import Tuples
+from tests.solver.exhaustive import exhaustive
+from tests.solver.small_problems import hierarchy_of, small, table_of, value_or_star
 
 ROWS = [("m", "1"), ("m", "1"), ("f", "1"), ("f", "2"), ("f", "2")]
 SENSITIVE = [(*row, value) for row, value in zip(ROWS, "xyxyx", strict=True)]
@@ -35,10 +30,10 @@ def with_sensitive(*criteria, **changes) -> SearchProblem:
     """The small table with a sensitive column."""
     quasi = table_of(ROWS, ("a", "b"))
     given = {"sensitive": {"s": table_of(SENSITIVE, ("a", "b", "s"))}} | changes
-    return SearchProblem(quasi, starred(quasi), criteria, **given)
+    return SearchProblem(quasi, value_or_star(quasi), criteria, **given)
 
 
-def refused(kind: type[CelosiaError], make) -> None:
+def assert_refused(kind: type[CelosiaError], make) -> None:
     """The call is refused, with a sentence in both languages that has no field left open."""
     with pytest.raises(kind) as error:
         make()
@@ -48,84 +43,86 @@ def refused(kind: type[CelosiaError], make) -> None:
 
 
 def test_a_limit_out_of_range_is_refused() -> None:
-    refused(ValueOutOfRange, lambda: small(ROWS, KAnonymity(k=2), limit="1.01"))
-    refused(ValueOutOfRange, lambda: small(ROWS, KAnonymity(k=2), limit="-0.01"))
+    assert_refused(ValueOutOfRange, lambda: small(ROWS, KAnonymity(k=2), limit="1.01"))
+    assert_refused(ValueOutOfRange, lambda: small(ROWS, KAnonymity(k=2), limit="-0.01"))
 
 
 def test_a_level_outside_the_hierarchy_is_refused() -> None:
     problem = small(ROWS, KAnonymity(k=2))
-    refused(LevelOutsideHierarchy, lambda: replace(problem, maximum={"a": 2}))
-    refused(LevelOutsideHierarchy, lambda: replace(problem, minimum={"a": 1}, maximum={"a": 0}))
+    assert_refused(LevelOutsideHierarchy, lambda: replace(problem, maximum={"a": 2}))
+    assert_refused(LevelOutsideHierarchy, lambda: replace(problem, minimum={"a": 1}, maximum={"a": 0}))
 
 
 def test_a_sensitive_variable_that_is_also_a_quasi_identifier_is_refused() -> None:
-    refused(RepeatedVariable, lambda: with_sensitive(DistinctL(variable="a", l=2)))
+    assert_refused(RepeatedVariable, lambda: with_sensitive(DistinctL(variable="a", l=2)))
 
 
 def test_a_sensitive_variable_without_tuples_is_refused() -> None:
-    refused(UnknownVariable, lambda: with_sensitive(DistinctL(variable="other", l=2)))
+    assert_refused(UnknownVariable, lambda: with_sensitive(DistinctL(variable="other", l=2)))
 
 
 def test_sensitive_tuples_over_other_rows_are_refused() -> None:
     fewer = {"s": table_of(SENSITIVE[1:], ("a", "b", "s"))}
-    refused(TuplesDisagree, lambda: with_sensitive(DistinctL(variable="s", l=2), sensitive=fewer))
+    assert_refused(TuplesDisagree, lambda: with_sensitive(DistinctL(variable="s", l=2), sensitive=fewer))
     moved = [("m", "2", "x"), *SENSITIVE[1:]]
     problem = with_sensitive(DistinctL(variable="s", l=2), sensitive={"s": table_of(moved, ("a", "b", "s"))})
-    refused(TuplesDisagree, lambda: search(problem))
+    assert_refused(TuplesDisagree, lambda: search(problem))
 
 
 def test_a_tree_distance_without_a_tree_is_refused() -> None:
-    refused(UnknownVariable, lambda: with_sensitive(TCloseness(variable="s", t=0.2, distance="hierarchical")))
+    assert_refused(UnknownVariable, lambda: with_sensitive(TCloseness(variable="s", t=0.2, distance="hierarchical")))
 
 
 def test_a_hierarchy_that_splits_groups_is_refused() -> None:
     quasi = table_of(ROWS, ("a", "b"))
     split = hierarchy_of("a", ("f", "m"), ("x", "x"), ("y", "z"))
-    refused(HierarchySplit, lambda: SearchProblem(quasi, starred(quasi) | {"a": split}, (KAnonymity(k=2),)))
+    assert_refused(
+        HierarchySplit, lambda: SearchProblem(quasi, value_or_star(quasi) | {"a": split}, (KAnonymity(k=2),))
+    )
 
 
 def test_a_hierarchy_that_does_not_cover_the_vocabulary_is_refused() -> None:
     quasi = table_of(ROWS, ("a", "b"))
     short = hierarchy_of("a", ("f",), ("*",))
-    refused(HierarchyGap, lambda: SearchProblem(quasi, starred(quasi) | {"a": short}, (KAnonymity(k=2),)))
+    assert_refused(HierarchyGap, lambda: SearchProblem(quasi, value_or_star(quasi) | {"a": short}, (KAnonymity(k=2),)))
 
 
 def test_a_variable_without_hierarchy_or_unknown_is_refused() -> None:
     quasi = table_of(ROWS, ("a", "b"))
-    refused(UnknownVariable, lambda: SearchProblem(quasi, {"a": starred(quasi)["a"]}, (KAnonymity(k=2),)))
+    assert_refused(UnknownVariable, lambda: SearchProblem(quasi, {"a": value_or_star(quasi)["a"]}, (KAnonymity(k=2),)))
     problem = small(ROWS, KAnonymity(k=2))
-    refused(UnknownVariable, lambda: replace(problem, objective=Objective(weights={"z": 2})))
-    refused(UnknownVariable, lambda: replace(problem, minimum={"z": 0}))
+    assert_refused(UnknownVariable, lambda: replace(problem, objective=Objective(weights={"z": 2})))
+    assert_refused(UnknownVariable, lambda: replace(problem, minimum={"z": 0}))
 
 
 def test_no_quasi_identifier_is_refused() -> None:
     nothing = Tuples((), (), np.zeros((1, 0), np.int32), np.ones(1, np.int64))
-    refused(NothingChosen, lambda: SearchProblem(nothing, {}, (KAnonymity(k=2),)))
+    assert_refused(NothingChosen, lambda: SearchProblem(nothing, {}, (KAnonymity(k=2),)))
 
 
 def test_an_unknown_metric_mean_or_weight_is_refused() -> None:
-    refused(ValueOutOfRange, lambda: Objective("beauty"))
-    refused(ValueOutOfRange, lambda: Objective("loss", "harmonic"))
-    refused(ValueOutOfRange, lambda: Objective(weights={"a": -1}))
+    assert_refused(ValueOutOfRange, lambda: Objective("beauty"))
+    assert_refused(ValueOutOfRange, lambda: Objective("loss", "harmonic"))
+    assert_refused(ValueOutOfRange, lambda: Objective(weights={"a": -1}))
 
 
 @pytest.mark.requirement("M23")
 def test_with_everything_allowed_a_solution_always_exists() -> None:
-    found = search(small(ROWS, KAnonymity(k=50), limit="1"))
-    assert isinstance(found, SearchResult)
-    assert found.suppressed_rows == 5
-    assert found.suppressed_share == 1
+    result = search(small(ROWS, KAnonymity(k=50), limit="1"))
+    assert isinstance(result, SearchResult)
+    assert result.suppressed_rows == 5
+    assert result.suppressed_share == 1
 
 
 def test_no_solution_names_the_nearest_miss_and_the_criterion() -> None:
     five, six = KAnonymity(k=5), KAnonymity(k=6)
-    found = search(small(ROWS, five, six))
-    assert isinstance(found, NoSolution)
-    assert found == replace(exhaustive(small(ROWS, five, six)), nodes_checked=found.nodes_checked)
-    assert found.suppressed_rows == 5
-    assert found.allowed_rows == 0
-    assert six in [failing.criterion for failing in found.failing]
-    assert found.proved
+    result = search(small(ROWS, five, six))
+    assert isinstance(result, NoSolution)
+    assert result == replace(exhaustive(small(ROWS, five, six)), nodes_checked=result.nodes_checked)
+    assert result.suppressed_rows == 5
+    assert result.allowed_rows == 0
+    assert six in [failing.criterion for failing in result.failing]
+    assert result.proved
 
 
 def test_the_limit_is_compared_in_whole_numbers() -> None:
@@ -137,8 +134,8 @@ def test_the_limit_is_compared_in_whole_numbers() -> None:
 
 @pytest.mark.requirement("M24")
 def test_a_variable_fixed_at_its_level_stays_there() -> None:
-    found = search(replace(small(ROWS, KAnonymity(k=5)), maximum={"a": 0}, limit=Fraction(1)))
-    assert found.levels[0] == 0
+    result = search(replace(small(ROWS, KAnonymity(k=5)), maximum={"a": 0}, limit=Fraction(1)))
+    assert result.levels[0] == 0
     raised = search(replace(small(ROWS, KAnonymity(k=1)), minimum={"b": 1}))
     assert raised.levels == (0, 1)
 

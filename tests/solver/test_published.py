@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.risk.criteria import KAnonymity, criterion_from
-from celosia.solver._published import class_labels, judge_all, levels_of
-from solver.plain_rows import PlainTable, compiled, tables, texts
+from celosia.solver.published import class_labels, judge_all, level_labels
+from tests.solver.plain_rows import PlainTable, compile_columns, tables, texts
 
 
-def labelled(draw: st.DrawFn, tuples: int) -> np.ndarray:
+def draw_labels(draw: st.DrawFn, tuples: int) -> np.ndarray:
     """Any assignment of tuples to three classes, some of them perhaps empty."""
     return np.array(draw(st.lists(st.integers(0, 2), min_size=tuples, max_size=tuples)), np.int64)
 
 
 @pytest.mark.requirement("X1")
 def test_the_same_text_reached_at_two_levels_is_one_class() -> None:
-    trees = [compiled("q0", [["05", "05302"], ["05", "05"], ["*", "*"]])]
-    levels = levels_of(trees)
+    trees = [compile_columns("q0", [["05", "05302"], ["05", "05"], ["*", "*"]])]
+    levels = level_labels(trees)
     codes = levels.publish(np.array([[0], [1], [1]], np.int32), np.array([[0], [1], [2]]))
     assert texts(codes, levels.vocabularies) == [("05",), ("05",), ("*",)]
     assert class_labels(codes, [len(v) for v in levels.vocabularies])[1] == 2
@@ -32,14 +32,14 @@ def test_the_same_text_reached_at_two_levels_is_one_class() -> None:
 @given(tables(), st.data())
 def test_sizes_persons_and_values_of_classes_are_those_of_their_rows(table: PlainTable, data: st.DataObject) -> None:
     counter = table.counter()
-    label = labelled(data.draw, len(counter.quasi.rows))
+    label = draw_labels(data.draw, len(counter.quasi.rows))
     classes = counter.classes(label, 3)
     of_rows = [int(label[at]) for at in table.tuple_of_row(counter.quasi)]
     persons: dict[int, set[int]] = defaultdict(set)
-    held: dict[tuple[int, str], list[int]] = defaultdict(list)
+    holders: dict[tuple[int, str], list[int]] = defaultdict(list)
     for at, value, person in zip(of_rows, table.values, table.persons, strict=True):
         persons[at].add(person)
-        held[at, value].append(person)
+        holders[at, value].append(person)
     assert classes.rows.tolist() == [of_rows.count(at) for at in range(3)]
     if table.keyed:
         assert classes.persons is not None
@@ -47,19 +47,19 @@ def test_sizes_persons_and_values_of_classes_are_those_of_their_rows(table: Plai
     counts = classes.counts("s")
     names = [counter.domain("s").vocabulary[code] for code in counts.values]  # type: ignore[union-attr]
     keys = list(zip(counts.owner.tolist(), names, strict=True))
-    assert keys == sorted(held)
-    assert counts.rows.tolist() == [len(held[key]) for key in keys]
+    assert keys == sorted(holders)
+    assert counts.rows.tolist() == [len(holders[key]) for key in keys]
     if table.keyed:
         assert counts.persons is not None
-        assert counts.persons.tolist() == [len(set(held[key])) for key in keys]
+        assert counts.persons.tolist() == [len(set(holders[key])) for key in keys]
 
 
 @given(tables(), st.data())
 def test_some_of_the_tuples_count_as_if_the_others_were_not_there(table: PlainTable, data: st.DataObject) -> None:
     counter = table.counter()
-    label = labelled(data.draw, len(counter.quasi.rows))
+    label = draw_labels(data.draw, len(counter.quasi.rows))
     index = np.flatnonzero(label > 0)
-    whole, part = counter.classes(label, 3), counter.restricted(index).classes(label[index] - 1, 2)
+    whole, part = counter.classes(label, 3), counter.subset(index).classes(label[index] - 1, 2)
     assert part.rows.tolist() == whole.rows[1:].tolist()
     assert (part.persons is None) == (whole.persons is None)
     if part.persons is not None and whole.persons is not None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from celosia.solver import SearchProblem, _encoding, _tables
-from solver.random_problems import problems
-from solver.test_optimal import agree
+from celosia.solver import encoding as _encoding
+from celosia.solver import tables as _tables
+from celosia.solver.problem import SearchProblem
+from tests.solver.random_problems import problems
+from tests.solver.referee import assert_optimal
 
 WAYS = {
     "hashed": {"_ADDRESSED": 0, "_SPARSE": 0},
@@ -24,7 +26,7 @@ def test_every_way_of_rolling_up_gives_the_exhaustive_answer(way: str, problem: 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in WAYS[way].items():
             patch.setattr(_tables, name, value)
-        agree(problem)
+        assert_optimal(problem)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -32,4 +34,4 @@ def test_every_way_of_rolling_up_gives_the_exhaustive_answer(way: str, problem: 
 def test_variables_that_share_no_lookup_give_the_exhaustive_answer(problem: SearchProblem) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_encoding, "_GROUP_BITS", 0)
-        agree(problem)
+        assert_optimal(problem)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from celosia.stats._addresses import Address
-from celosia.stats._connections import PersonalSource, source_at
+from celosia.stats.sources.addresses import Address
+from celosia.stats.sources.connections import PersonalSource, source_at
 
 ENGINES = (
     pytest.param("duckdb", id="duckdb"),

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from celosia.model.stats import Dimension, Measure, Personal, StatsTable, every_margin
-from celosia.stats._connections import PersonalSource, open_source
-from celosia.tables import CellTable
+from celosia.stats.declaration.declaration import Dimension, Measure, Personal, StatsTable, every_margin
+from celosia.stats.sources.connections import PersonalSource, open_source
+from celosia.tables.cells import CellTable
 
 NAMES = ("sector", "month", "age")
 COLUMNS = ("user_id", *NAMES, "amount")

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from celosia.stats._target import open_target
+from celosia.stats.store.target import open_target
 
 NOW = datetime(2025, 1, 2, 12, 0, tzinfo=UTC)
 LATER = datetime(2025, 1, 9, 12, 0, tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from celosia.stats._target import StatsTarget
+from celosia.stats.store.target import StatsTarget
 
 STORES = (
     pytest.param("duckdb", id="duckdb"),

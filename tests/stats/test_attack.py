@@ -8,9 +8,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.stats.small_stats import LATER, NOW, PERSONS, category, people, project, shown, table, write_personal
 
-from celosia.stats import attack_stats, check_stats, run_stats
+from celosia.stats.attack import attack_stats
+from celosia.stats.check import check_stats
+from celosia.stats.run import run_stats
+from tests.stats.small_stats import LATER, NOW, PERSONS, category, people, project, shown, table, write_personal
 
 SECTOR = category("sector", ["A", "B", "C", "D"])
 

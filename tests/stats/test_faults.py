@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from celosia.data.errors import UnknownTable
+from celosia.stats.counting.count import count
+from celosia.stats.declaration.declaration import Personal
+from celosia.stats.errors import ConnectionLost
+from celosia.stats.store.target import StatsTarget, open_target
+from celosia.storage import DiskFull
 from tests.stats.personal_rows import EVENTS, Row, labels, personal, stats_table
 from tests.stats.stores import NAME, STORES, emptied, everything, rows
-
-from celosia.errors import ConnectionLost, DiskFull, UnknownTable
-from celosia.model.stats import Personal
-from celosia.stats._count import count
-from celosia.stats._target import StatsTarget, open_target
 
 NOW = datetime(2024, 1, 31, 12, tzinfo=UTC)
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -28,7 +30,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 import pyarrow as pa
 from celosia.errors import CelosiaError
-from celosia.stats._target import open_target
+from celosia.stats.store.target import open_target
 
 url, folder, limit, name = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 if limit:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-from tests.stats.small_stats import HEAD, PERSONS, category, table
 
-from celosia.model.stats import Personal, stats_from
-from celosia.stats._lineage import lineage_of, sources_of
+from celosia.stats.catalogue import lineage_of, sources_of
+from celosia.stats.declaration.declaration import Personal, stats_from
+from tests.stats.small_stats import HEAD, PERSONS, category, table
 
 AGE = """
 [[tables.dimensions]]

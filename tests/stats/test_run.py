@@ -9,6 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from celosia.errors import CelosiaError
+from celosia.stats.errors import (
+    AuditUnfinished,
+    ColumnWithoutRule,
+    RoundingBelowK,
+    ScanRefuses,
+    StatsTableUnknown,
+    TargetIsSource,
+    TitleTellsHidden,
+)
+from celosia.stats.run import run_stats
 from tests.stats.small_stats import (
     HEAD,
     LATER,
@@ -24,18 +36,6 @@ from tests.stats.small_stats import (
     table,
     write_personal,
 )
-
-from celosia.errors import (
-    AuditUnfinished,
-    CelosiaError,
-    ColumnWithoutRule,
-    RoundingBelowK,
-    ScanRefuses,
-    StatsTableUnknown,
-    TargetIsSource,
-    TitleTellsHidden,
-)
-from celosia.stats import run_stats
 
 SECTOR = category("sector", ["A", "B", "C"])
 REGION = category("region", ["N", "S"])

@@ -8,23 +8,14 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from tests.stats.small_stats import HEAD, LATER, NOW, PERSONS, category, people, project, table, write_personal
 
-from celosia.errors import CelosiaError, StatsTableUnknown
-from celosia.stats import (
-    attack_now,
-    check_now,
-    find_intervals,
-    list_stats,
-    run_now,
-    run_stats,
-    stats_history,
-    stats_intervals,
-    stats_lineage,
-    stats_table,
-    stats_view,
-)
-from celosia.stats._view import next_run
+from celosia.errors import CelosiaError
+from celosia.stats.errors import StatsTableUnknown
+from celosia.stats.intervals import find_intervals, stats_intervals
+from celosia.stats.jobs import attack_now, check_now, run_now
+from celosia.stats.run import run_stats
+from celosia.stats.view import list_stats, next_run, stats_history, stats_lineage, stats_table, stats_view
+from tests.stats.small_stats import HEAD, LATER, NOW, PERSONS, category, people, project, table, write_personal
 
 SECTOR, SEX = category("sector", ["A", "B", "C"]), category("sex", ["x", "y"])
 COUNTS = {("A", "x"): 12, ("A", "y"): 9, ("B", "x"): 3, ("B", "y"): 7, ("C", "x"): 8, ("C", "y"): 6}

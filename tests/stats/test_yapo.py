@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from celosia.demo.synthetic.personal import personal_database
+from celosia.stats.attack import attack_stats
+from celosia.stats.check import check_stats
+from celosia.stats.errors import ValuesWithoutMapping
+from celosia.stats.project import read_config
+from celosia.stats.run import run_stats
+from celosia.stats.store.target import open_target
 from examples.yapo.make_data import SEED, declare, in_duckdb, in_postgres, in_sqlite
 from examples.yapo.walk import MISSING
-
-from celosia.data.synthetic import personal_database
-from celosia.errors import ValuesWithoutMapping
-from celosia.stats import attack_stats, check_stats, run_stats
-from celosia.stats._project import read_config
-from celosia.stats._target import open_target
 
 NOW, LATER = datetime(2025, 1, 2, tzinfo=UTC), datetime(2025, 1, 9, tzinfo=UTC)
 USERS = 250

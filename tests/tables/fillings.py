@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tables import Grid
+from celosia.tables.grid import Grid
 
 MOST = 60_000  # fillings held at once
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from celosia.tables import Flags, Grid
+from celosia.tables.grid import Flags, Grid
 
 Tree = dict[int, list[int]]  # node: its parts; the last node is the total
 FLAT: dict[int, Tree] = {size: {size: list(range(size))} for size in range(2, 6)}

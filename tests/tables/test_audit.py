@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from celosia.errors import InternalFault
-from celosia.model.tables import Reason
-from celosia.tables import PRIMARY, PUBLISHED, SECONDARY, Bounds, Grid, audit, threshold_bounds
-from celosia.tables._cycles import cycles
-from celosia.tables._system import system_of, tightened, whole_move
-from tables.fillings import fillings, numbers_of, table, table_of_persons
+from celosia.model.reports.tables import Reason
+from celosia.tables.audit import audit
+from celosia.tables.grid import PRIMARY, PUBLISHED, SECONDARY, Bounds, Grid, threshold_bounds
+from celosia.tables.network import cycles
+from celosia.tables.system import system_of, tighten, whole_move
+from tests.tables.fillings import fillings, numbers_of, table, table_of_persons
 
 CEILING = 14
 
@@ -128,7 +129,7 @@ def test_cycles_are_moves_that_keep_every_sum(data: st.DataObject) -> None:
     inner = np.array(data.draw(st.lists(st.integers(1, 6), min_size=size, max_size=size))).reshape(shape)
     grid = table(inner)
     hidden = np.array(data.draw(st.lists(st.booleans(), min_size=grid.size, max_size=grid.size)))
-    system = tightened(system_of(grid, hidden, bounds_for(grid, hidden, 5)))
+    system = tighten(system_of(grid, hidden, bounds_for(grid, hidden, 5)))
     for cells, move in cycles(system, np.ones(system.size, np.bool_))[0]:
         assert len(set(cells.tolist())) == len(cells)
         displaced = np.zeros(grid.size)
@@ -141,8 +142,8 @@ def test_a_square_of_hidden_cells_is_settled_without_solving(monkeypatch: pytest
     grid = table(np.full((6, 6), 3))
     hidden = np.zeros(grid.size, np.bool_)
     hidden[[number for at, number in numbers_of((6, 6)).items() if -1 not in at]] = True
-    monkeypatch.setattr("celosia.tables._audit.best", None)
-    monkeypatch.setattr("celosia.tables._audit.shortest", None)
+    monkeypatch.setattr("celosia.tables.audit.best_displacement", None)
+    monkeypatch.setattr("celosia.tables.audit.shortest_displacement", None)
     assert audit(grid, hidden, bounds_for(grid, hidden, 5)).safe
 
 

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.tables import (
+from celosia.tables.cells import (
     ALL,
     CellTable,
     Dimension,
-    Grid,
     beneath_small,
     cell_table,
-    grid_of,
-    kept_sets,
+    dimension_sets,
     never_empty,
     with_empty,
 )
-from celosia.tuples import Persons, Tuples, group_codes
+from celosia.tables.grid import Grid
+from celosia.tables.linking import grid_of
+from celosia.tuples.table import Persons, Tuples, group_codes
 
 PLACE = Dimension("place", ("Asunción", "Luque", "Areguá", "Capital", "Central"), (3, 4, 4, ALL, ALL))
 SEX = Dimension.flat("sex", ("f", "m"))
@@ -83,9 +83,9 @@ def test_a_tree_of_uneven_depth_keeps_each_category_in_one_cell() -> None:
 
 
 def test_margins_are_all_none_or_those_named() -> None:
-    assert kept_sets("abc", "none") == ((0, 1, 2),)
-    assert kept_sets("ab", "all") == ((0, 1), (0,), (1,), ())
-    assert kept_sets("abc", [["c", "a"], []]) == ((0, 1, 2), (0, 2), ())
+    assert dimension_sets("abc", "none") == ((0, 1, 2),)
+    assert dimension_sets("ab", "all") == ((0, 1), (0,), (1,), ())
+    assert dimension_sets("abc", [["c", "a"], []]) == ((0, 1, 2), (0, 2), ())
 
 
 def holds(grid: Grid) -> bool:
@@ -179,7 +179,7 @@ def test_any_margin_costs_more_than_any_inner_cell_and_the_larger_more_than_the_
 
 
 def test_tables_that_count_one_cell_differently_are_not_linked() -> None:
-    from celosia.errors import TablesDisagree
+    from celosia.tables.errors import TablesDisagree
 
     one = tuples_of(("sex",), (("f", "m"),), [(0, 1), (1, 2)])
     other = tuples_of(("sex",), (("f", "m"),), [(0, 1)])

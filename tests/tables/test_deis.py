@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from celosia.cli import main
-from tables.checker import Key, known_to_insiders, recovered, single_valued
+from tests.tables.checker import Key, known_to_insiders, recovered, single_valued
 
 INVALID = ("99999", "00000")
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import TableUnprotectable
 from celosia.kernels import complements, elimination
-from celosia.tables import Flags, Grid, _elimination, complete, recoverable
-from tables.random_grids import FLAT, crossed, equations, flags, follows, gives_away, grids
+from celosia.tables import exact_disclosure as _exact_disclosure
+from celosia.tables.errors import TableUnprotectable
+from celosia.tables.exact_disclosure import complete_suppression, recoverable
+from celosia.tables.grid import Flags, Grid
+from tests.tables.random_grids import FLAT, crossed, equations, flags, follows, gives_away, grids
 
 often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 PRIMES = [2**31 - gap for gap in elimination.GAPS]
@@ -69,7 +71,7 @@ def matrices(draw: st.DrawFn) -> np.ndarray:
 def system_of(matrix: np.ndarray, gap: int) -> elimination.Eliminated:
     from scipy import sparse
 
-    return elimination.eliminate(_elimination._as_system(sparse.csr_array(matrix), 2**31 - gap), gap)
+    return elimination.eliminate(_exact_disclosure._as_system(sparse.csr_array(matrix), 2**31 - gap), gap)
 
 
 @often
@@ -137,8 +139,8 @@ def test_nothing_hidden_and_no_relation_are_no_trouble() -> None:
     bare = replace(grid, totals=nothing, starts=grid.starts[:1], parts=nothing, additive=grid.additive[:0])
     assert not recoverable(grid, cells(grid)).any()
     assert not recoverable(bare, cells(grid, 0, 1)).any()
-    assert complete(bare, cells(grid, 1)).tolist() == [False, True, False]
-    assert not complete(grid, cells(grid)).any()
+    assert complete_suppression(bare, cells(grid, 1)).tolist() == [False, True, False]
+    assert not complete_suppression(grid, cells(grid)).any()
 
 
 # --- what to hide ------------------------------------------------------------------------------------
@@ -148,7 +150,7 @@ def test_nothing_hidden_and_no_relation_are_no_trouble() -> None:
 def test_a_small_cell_beside_its_total_takes_the_other_one_with_it() -> None:
     grid = one_way(12, 3)
     assert recoverable(grid, cells(grid, 1)).tolist() == [False, True, False]
-    hidden = complete(grid, cells(grid, 1))
+    hidden = complete_suppression(grid, cells(grid, 1))
     assert hidden.tolist() == [True, True, False]
     assert not recoverable(grid, hidden).any()
 
@@ -163,7 +165,7 @@ def test_no_primary_cell_follows_and_no_hidden_cell_is_needless(grid: Grid, data
     asked = primary | hidden | ~grid.offered
     able = ~asked & ~fixed & (grid.values != 0)
     try:
-        found = complete(grid, primary, hidden, fixed, single)
+        found = complete_suppression(grid, primary, hidden, fixed, single)
     except TableUnprotectable:
         assert gives_away(grid, asked | able, primary, single, asked)
         return
@@ -180,39 +182,39 @@ def test_the_pattern_does_not_depend_on_how_many_vectors_are_drawn_at_a_time(gri
     primary = data.draw(flags(grid.size, 5))
     single = primary & data.draw(flags(grid.size))
     try:
-        found = complete(grid, primary, singletons=single)
+        found = complete_suppression(grid, primary, singletons=single)
     except TableUnprotectable:
         assume(False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_elimination, "_VECTORS", complements.TESTED)
-        patch.setattr(_elimination, "_AT_ONCE", 1_000)
-        assert complete(grid, primary, singletons=single).tolist() == found.tolist()
-    assert complete(grid, primary, singletons=single).tolist() == found.tolist()
+        patch.setattr(_exact_disclosure, "_VECTORS", complements.TESTED)
+        patch.setattr(_exact_disclosure, "_AT_ONCE", 1_000)
+        assert complete_suppression(grid, primary, singletons=single).tolist() == found.tolist()
+    assert complete_suppression(grid, primary, singletons=single).tolist() == found.tolist()
 
 
 def test_a_table_whose_other_cells_are_fixed_is_refused_and_says_how_many() -> None:
     grid = one_way(12, 3)
     with pytest.raises(TableUnprotectable) as refused:
-        complete(grid, cells(grid, 1), fixed=cells(grid, 0, 2))
+        complete_suppression(grid, cells(grid, 1), fixed=cells(grid, 0, 2))
     assert refused.value.values["cells"] == 1
 
 
 def test_cells_of_nobody_are_no_company() -> None:
     grid = one_way(12, 3, 0)
-    assert complete(grid, cells(grid, 1)).tolist() == [True, True, False, False]
+    assert complete_suppression(grid, cells(grid, 1)).tolist() == [True, True, False, False]
 
 
 def test_who_is_alone_in_a_hidden_cell_does_not_see_the_other() -> None:
     grid = one_way(12, 3, 1, 30)
-    assert complete(grid, cells(grid, 1, 2)).tolist() == [False, True, True, False, False]
-    hidden = complete(grid, cells(grid, 1, 2), singletons=cells(grid, 2))
+    assert complete_suppression(grid, cells(grid, 1, 2)).tolist() == [False, True, True, False, False]
+    hidden = complete_suppression(grid, cells(grid, 1, 2), singletons=cells(grid, 2))
     assert hidden.tolist() == [True, True, True, False, False]
 
 
 def test_a_total_of_the_same_single_person_is_not_another_secret() -> None:
     grid = one_way(1, 0)
     everything = cells(grid, 0, 2)
-    assert complete(grid, everything, singletons=everything).tolist() == everything.tolist()
+    assert complete_suppression(grid, everything, singletons=everything).tolist() == everything.tolist()
 
 
 def test_a_bridge_between_two_closed_blocks_is_found_and_broken() -> None:
@@ -221,23 +223,28 @@ def test_a_bridge_between_two_closed_blocks_is_found_and_broken() -> None:
     bridge = cells(grid, 1 * 6 + 3)
     hidden = cells(grid, *(6 * row + column for row, column in blocks)) | bridge
     assert recoverable(grid, hidden).tolist() == bridge.tolist()  # though every row and column holds two hidden cells
-    found = complete(grid, hidden)
+    found = complete_suppression(grid, hidden)
     assert not recoverable(grid, found).any()
     assert (found & ~hidden).sum() == 1
 
 
 def test_the_dearer_of_two_cells_that_would_do_stays_published() -> None:
     grid = one_way(3, 40, 20)
-    assert complete(grid, cells(grid, 0)).tolist() == [True, False, True, False]
-    assert complete(replace(grid, cost=np.array([1, 1, 9, 9])), cells(grid, 0)).tolist() == [True, True, False, False]
+    assert complete_suppression(grid, cells(grid, 0)).tolist() == [True, False, True, False]
+    assert complete_suppression(replace(grid, cost=np.array([1, 1, 9, 9])), cells(grid, 0)).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.requirement("Y18")
 def test_the_stricter_version_hides_all_that_the_other_one_hides() -> None:
     rng = np.random.default_rng(7)
     grid = crossed([FLAT[5], FLAT[5]], rng.poisson(9, (5, 5)))
-    internal = complete(grid, below(grid, 5))
-    government = complete(grid, below(grid, 10), internal)
+    internal = complete_suppression(grid, below(grid, 5))
+    government = complete_suppression(grid, below(grid, 10), internal)
     assert (government >= internal).all()
     assert not recoverable(grid, government)[below(grid, 10)].any()
     assert not recoverable(grid, internal & government)[below(grid, 5)].any()
@@ -250,7 +257,7 @@ def test_a_larger_cube_holds_against_dense_elimination_with_a_third_prime() -> N
     trees = [{size: list(range(size))} for size in shape]
     grid = crossed(trees, rng.poisson(rng.gamma(2.0, 6.0, shape)))
     primary = below(grid, 5)
-    before, hidden = dense_recoverable(grid, primary), complete(grid, primary)
+    before, hidden = dense_recoverable(grid, primary), complete_suppression(grid, primary)
     assert recoverable(grid, primary).tolist() == before.tolist()
     assert before[primary].any()
     assert not (dense_recoverable(grid, hidden) & primary).any()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.tables import Merge, free_label, merge_small
+from celosia.tables.merge import Merge, free_label, merge_small
 
 People = dict[str, set[int]]
 

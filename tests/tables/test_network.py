@@ -13,14 +13,16 @@ from scipy.optimize import Bounds as Box
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import lil_array
 
-from celosia.errors import InternalFault, TableUnprotectable
-from celosia.model.tables import Reason
-from celosia.tables import PRIMARY, PUBLISHED, SECONDARY, Audit, Bounds, Flags, Grid, audit, protect, threshold_bounds
-from celosia.tables._cycles import cycles, far_cycles, furthest
-from celosia.tables._network import Network, network_of
-from celosia.tables._shield import shield_of
-from celosia.tables._system import System, system_of, tightened
-from tables.fillings import numbers_of, table
+from celosia.errors import InternalFault
+from celosia.model.reports.tables import Reason
+from celosia.tables.audit import Audit, audit
+from celosia.tables.complementary_cells import build_complement_search
+from celosia.tables.errors import TableUnprotectable
+from celosia.tables.grid import PRIMARY, PUBLISHED, SECONDARY, Bounds, Flags, Grid, threshold_bounds
+from celosia.tables.network import Network, cycles, far_cycles, furthest, network_of
+from celosia.tables.protect import protect
+from celosia.tables.system import System, system_of, tighten
+from tests.tables.fillings import numbers_of, table
 
 K = 5
 FAR = 10**6
@@ -64,7 +66,7 @@ def extremes(grid: Grid, hidden: Flags, bounds: Bounds, cell: int) -> tuple[floa
 
 def seen_as(drawn: Draw) -> tuple[System, Network]:
     grid, hidden, bounds = drawn
-    system = tightened(system_of(grid, hidden, bounds))
+    system = tighten(system_of(grid, hidden, bounds))
     network = network_of(system)
     assert network is not None
     assert network.complete
@@ -119,7 +121,7 @@ def test_a_large_table_is_audited_with_the_same_verdict_as_a_small_one(drawn: Dr
     grid, hidden, bounds = drawn
     usual = audit(grid, hidden, bounds, width=width)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("celosia.tables._audit._LARGE", 0)
+        patch.setattr("celosia.tables.audit._LARGE", 0)
         large = audit(grid, hidden, bounds, width=width, near_only=True)
     assert large.disclosed.tolist() == usual.disclosed.tolist()
     assert large.proven.all()
@@ -134,7 +136,7 @@ def test_a_cheapest_cycle_costs_what_the_linear_problem_says(drawn: Draw) -> Non
     grid, hidden, _ = drawn
     candidates = ~hidden & (grid.values != 0)
     bounds = known(grid, hidden | candidates)
-    solved = shield_of(grid, hidden, candidates, bounds, True, lambda: None)
+    solved = build_complement_search(grid, hidden, candidates, bounds, True, lambda: None)
     walked = replace(solved, network=network_of(solved.system))
     assert walked.network is not None
     for cell in np.flatnonzero(hidden).tolist():
@@ -165,8 +167,8 @@ def test_the_way_of_large_tables_protects_small_ones_too(drawn: Draw, width: int
     grid = drawn[0]
     usual = protected(grid, width)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("celosia.tables._audit._LARGE", 0)
-        patch.setattr("celosia.tables._shield._NEAR", 0)
+        patch.setattr("celosia.tables.audit._LARGE", 0)
+        patch.setattr("celosia.tables.complementary_cells._NEAR", 0)
         made = protected(grid, width)
     assert isinstance(made, int) == isinstance(usual, int)
     if isinstance(made, int):
@@ -213,7 +215,7 @@ def test_a_large_table_that_nothing_can_help_is_refused_at_once(monkeypatch: pyt
     primary = (grid.values > 0) & (grid.values < K)
     reasons = np.full(grid.size, None, object)
     reasons[primary] = Reason.THRESHOLD
-    monkeypatch.setattr("celosia.tables._shield.Shield.cheapest", None)  # not one cell is tried
+    monkeypatch.setattr("celosia.tables.complementary_cells.ComplementSearch.cheapest", None)  # not one cell is tried
     with pytest.raises(TableUnprotectable) as refused:
         protect(grid, primary, reasons, k=K, fixed=np.ones(grid.size, np.bool_))
     assert refused.value.values["cells"] == 2
@@ -225,6 +227,6 @@ def test_a_pattern_that_is_not_safe_after_all_is_a_fault_and_is_not_published(mo
         return base, Audit(np.zeros(len(base)), np.zeros(len(base)), fine, ~fine)
 
     grid = table([[4, 4, 20], [30, 30, 30]])  # 8 less the rule leaves 4 and 4; elimination sees nothing in it
-    monkeypatch.setattr("celosia.tables._protect._widened", believes)
+    monkeypatch.setattr("celosia.tables.protect._hide_until_safe", believes)
     with pytest.raises(InternalFault):
         protected(grid)

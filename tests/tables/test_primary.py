@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from celosia.model.tables import Reason
-from celosia.tables import (
-    ALL,
-    CellTable,
-    Dimension,
+from celosia.model.reports.tables import Reason
+from celosia.tables.cells import ALL, CellTable, Dimension
+from celosia.tables.primary import (
     below_threshold,
-    dominated,
-    empty,
+    combine_rules,
+    empty_cells,
+    exceeds_dominance,
     few_for_a_mean,
-    full,
-    together,
+    full_cells,
     within_p_percent,
 )
 
@@ -36,7 +34,7 @@ def test_a_mean_needs_k_persons_with_a_value() -> None:
 @pytest.mark.requirement("Y23")
 def test_dominance_is_more_than_the_share_and_not_the_share_itself() -> None:
     largest = np.array([[50, 20], [51, 20], [30, 20]])
-    flags, reason = dominated(np.array([100, 100, 100]), largest, 2, 70)
+    flags, reason = exceeds_dominance(np.array([100, 100, 100]), largest, 2, 70)
     assert flags.tolist() == [False, True, False]
     assert reason is Reason.DOMINANCE
 
@@ -55,7 +53,7 @@ def test_p_percent_of_an_empty_cell_is_silent() -> None:
 
 def test_the_whole_numbers_do_not_round() -> None:
     huge = 2**53 + 1  # no floating number holds it
-    flags, _ = dominated(np.array([10 * huge]), np.array([[7 * huge]]), 1, 70)
+    flags, _ = exceeds_dominance(np.array([10 * huge]), np.array([[7 * huge]]), 1, 70)
     assert flags.tolist() == [False]
 
 
@@ -68,18 +66,18 @@ def _table(cells: dict[tuple[int, int], int], columns: int = 2) -> CellTable:
 
 def test_a_group_that_stands_in_one_category_is_full() -> None:
     cells = {(0, 0): 9, (1, 0): 4, (1, 1): 6, (0, ALL): 9, (1, ALL): 10, (ALL, 0): 13, (ALL, 1): 6, (ALL, ALL): 19}
-    flags, reason = full(_table(cells))
+    flags, reason = full_cells(_table(cells))
     assert [key for key, flag in zip(cells, flags, strict=True) if flag] == [(0, 0), (1, 1)]
     assert reason is Reason.FULL
 
 
 def test_a_single_possible_category_tells_nothing() -> None:
     cells = {(0, 0): 9, (1, 0): 4, (0, ALL): 9, (1, ALL): 4, (ALL, 0): 13, (ALL, ALL): 13}
-    assert not full(_table(cells, columns=1))[0].any()
+    assert not full_cells(_table(cells, columns=1))[0].any()
 
 
 def test_the_first_rule_names_the_reason() -> None:
     persons = np.array([0, 3, 8])
-    flags, reasons = together([below_threshold(persons, 5), few_for_a_mean(persons, 5), empty(persons)], 3)
+    flags, reasons = combine_rules([below_threshold(persons, 5), few_for_a_mean(persons, 5), empty_cells(persons)], 3)
     assert flags.tolist() == [True, True, False]
     assert reasons.tolist() == [Reason.ZERO, Reason.THRESHOLD, None]

@@ -11,22 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import optimize
 
-from celosia.errors import TableUnprotectable
-from celosia.model.tables import Reason
-from celosia.tables import (
-    PRIMARY,
-    PUBLISHED,
-    SECONDARY,
-    Bounds,
-    Grid,
-    Protection,
-    audit,
-    levels,
-    protect,
-    protect_sums,
-    threshold_bounds,
-)
-from tables.fillings import fillings, numbers_of, table, table_of_persons
+from celosia.model.reports.tables import Reason
+from celosia.tables.audit import audit
+from celosia.tables.errors import TableUnprotectable
+from celosia.tables.grid import PRIMARY, PUBLISHED, SECONDARY, Bounds, Grid, threshold_bounds
+from celosia.tables.protect import Protection, levels, protect, protect_sums
+from tests.tables.fillings import fillings, numbers_of, table, table_of_persons
 
 Flags = NDArray[np.bool_]
 

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import TableUnprotectable
-from celosia.tables import ALL, CellTable, Dimension, below_threshold, cell_table, grid_of, protect, together
-from celosia.tuples import Tuples
-from tables.checker import Key, known_to_insiders, possible, recovered, single_valued
+from celosia.tables.cells import ALL, CellTable, Dimension, cell_table
+from celosia.tables.errors import TableUnprotectable
+from celosia.tables.linking import grid_of
+from celosia.tables.primary import below_threshold, combine_rules
+from celosia.tables.protect import protect
+from celosia.tuples.table import Tuples
+from tests.tables.checker import Key, known_to_insiders, possible, recovered, single_valued
 
 A, B, C = (
     Dimension.flat("a", ("a1", "a2", "a3")),
@@ -37,7 +40,7 @@ def protected(
 ) -> tuple[list[dict[Key, int | None]], list[set[Key]], list[dict[Key, int]]]:
     """Per table: what is shown, which cells are primary, and the truth."""
     grid, numbers = grid_of(tables)
-    primary, reasons = together([below_threshold(np.where(grid.offered, grid.values, 0), k)], grid.size)
+    primary, reasons = combine_rules([below_threshold(np.where(grid.offered, grid.values, 0), k)], grid.size)
     try:
         found = protect(grid, primary, reasons, k=k, singletons=grid.values == 1)
     except TableUnprotectable:

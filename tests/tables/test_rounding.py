@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import ValueOutOfRange
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.tables.rounding import round_randomly
 
 KEY = bytes(range(32))

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import BirthAfterReference, UnreadableCells, WrongParameter, ZoneNeeded
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import table_of
+from celosia.techniques.errors import BirthAfterReference, UnreadableCells, ZoneNeeded
+from tests.techniques.small_tables import table_of
 
 BANDS = [18, 25, 35, 45]
 DATES = st.dates(date(1880, 1, 1), date(2100, 12, 31))

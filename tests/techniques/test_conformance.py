@@ -16,25 +16,28 @@ import pyarrow as pa
 import pytest
 
 from celosia import messages
-from celosia.errors import CelosiaError, TechniqueRefuses, UnknownParameter, UnknownVariable
+from celosia.errors import CelosiaError
+from celosia.model.errors import UnknownVariable
+from celosia.model.value_errors import UnknownParameter
 from celosia.techniques import (
     NAMES,
     Draws,
-    Given,
-    Outcome,
+    StepInput,
+    StepOutcome,
     TreatedTable,
     apply_to_frame,
     meaning,
+    read_step,
     technique,
-    understood,
 )
 from celosia.techniques import __path__ as room
-from techniques.every_technique import EXAMPLES, ROWS, people
+from celosia.techniques.errors import TechniqueRefuses
+from tests.techniques.every_technique import EXAMPLES, ROWS, people
 
 SEED = b"una semilla"
 STATES = ("no_rows", "one_row", "all_missing")
 PLANTED = "Plantada Peralta"
-NOT_TECHNIQUES = {"proposals"}
+NOT_TECHNIQUES = {"errors", "proposals"}
 
 
 every_technique = pytest.mark.parametrize("name", NAMES)
@@ -45,7 +48,7 @@ def step_of(name: str) -> dict[str, Any]:
 
 
 def used_by(name: str) -> tuple[str, ...]:
-    chosen, settings = understood(step_of(name))
+    chosen, settings = read_step(step_of(name))
     return tuple(dict.fromkeys(chosen.uses(settings)))
 
 
@@ -260,13 +263,13 @@ def test_cells_that_say_nothing_never_break_it(name):
 @every_technique
 def test_its_step_survives_being_written_down(name):
     held = json.loads(json.dumps(step_of(name)))
-    assert understood(held)[1] == understood(step_of(name))[1]
+    assert read_step(held)[1] == read_step(step_of(name))[1]
 
 
 def test_a_technique_that_quotes_a_cell_would_be_seen(monkeypatch):
     chosen = technique("recode")
 
-    def quotes(given: Given, settings: Any, draws: Draws) -> Outcome:
+    def quotes(given: StepInput, settings: Any, draws: Draws) -> StepOutcome:
         raise UnknownVariable(variable=given.columns["diag"][0].as_py(), known="")
 
     monkeypatch.setattr(

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import HierarchyGap, LevelOutsideHierarchy, ValuesOutsideBuilder, ValuesOutsideList, WrongParameter
-from celosia.hierarchy import build, to_rows
+from celosia.hierarchy.errors import HierarchyGap, LevelOutsideHierarchy, ValuesOutsideBuilder, ValuesOutsideList
+from celosia.hierarchy.registry import build
+from celosia.hierarchy.rows import to_rows
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import table_of, tables
+from tests.techniques.small_tables import table_of, tables
 
 AGES = {"builder": "intervals", "width": 10, "end": 119}
 HOME = {"builder": "official", "list": "countries", "home": "CL"}

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import NotNumeric, UnreadableCells, WrongParameter
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
+from celosia.techniques.errors import NotNumeric, UnreadableCells
 from celosia.techniques.grid import bands, cells_around, cells_of, label_of
-from techniques.small_tables import table_of
+from tests.techniques.small_tables import table_of
 
 MEAN_RADIUS = 6371.0088
 LATITUDES, LONGITUDES = st.floats(-90, 90), st.floats(-180, 180)

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import NotNumeric, OutsideIntervals, UnreadableCells, WrongParameter
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import table_of
+from celosia.techniques.errors import NotNumeric, OutsideIntervals, UnreadableCells
+from tests.techniques.small_tables import table_of
 
 YAPO: dict[str, Any] = {"cuts": [0, 100, 500, 1000], "open_high": True, "whole": False, "label": "{low}-{high}"}
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import UnreadableCells, WrongParameter
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import rows_of, table_of, tables
+from celosia.techniques.errors import UnreadableCells
+from tests.techniques.small_tables import rows_of, table_of, tables
 
 
 def mask(table: pa.Table, **settings: Any) -> Any:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import SensitiveIsQuasi
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import table_of, tables
+from celosia.techniques.errors import SensitiveIsQuasi
+from tests.techniques.small_tables import table_of, tables
 
 
 def masked(table, **settings):
@@ -82,13 +82,13 @@ def test_the_criterion_of_the_search_agrees_that_every_class_passes(table, least
     import numpy as np
 
     from celosia.risk.criteria import DistinctL
-    from celosia.solver import ClassCounter
-    from celosia.techniques._contract import coded
-    from celosia.tuples import Tuples, group_codes, project
+    from celosia.solver.published import ClassCounter
+    from celosia.techniques._columns import encode_values
+    from celosia.tuples.table import Tuples, group_codes, project
 
     done = masked(table, columns=["q"], sensitive=["s"], l=least).table
     columns = [done.column(name).combine_chunks() for name in ("q", "s")]
-    codes = np.stack([coded(column)[0] for column in columns], axis=1).astype(np.int32)
+    codes = np.stack([encode_values(column)[0] for column in columns], axis=1).astype(np.int32)
     vocabularies = tuple(tuple(sorted(set(column.to_pylist()))) for column in columns)
     first, label = group_codes(codes, [len(v) for v in vocabularies])
     both = Tuples(("q", "s"), vocabularies, codes[first], np.bincount(label).astype(np.int64))

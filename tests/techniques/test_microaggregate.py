@@ -16,16 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import (
+from celosia.model.changes import StepChange
+from celosia.model.value_errors import WrongParameter
+from celosia.techniques import apply_to_frame
+from celosia.techniques.errors import (
     GroupLargerThanTable,
     NotNumeric,
     PatternsTooSmall,
     StrataTooSmall,
     TechniqueRefuses,
-    WrongParameter,
 )
-from celosia.model.changes import Change
-from celosia.techniques import apply_to_frame
 
 Rows = list[tuple[str, ...]]
 
@@ -36,7 +36,7 @@ def frame(**columns: Sequence[object]) -> pa.Table:
     return pa.table({name: pa.array(cells, pa.large_string()) for name, cells in texts.items()})
 
 
-def treated(table: pa.Table, *columns: str, **settings: Any) -> tuple[pa.Table, Change]:
+def treated(table: pa.Table, *columns: str, **settings: Any) -> tuple[pa.Table, StepChange]:
     """The table after the step, and its report."""
     step = {"technique": "microaggregate", "columns": list(columns), **settings}
     found = apply_to_frame(table, step, b"")

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from celosia.errors import (
-    CelosiaError,
+from celosia.errors import CelosiaError
+from celosia.model.errors import RepeatedVariable
+from celosia.model.value_errors import WrongParameter
+from celosia.techniques._moments import lower_root
+from celosia.techniques.errors import (
     NoSpread,
     NotNumeric,
     NumbersTooLarge,
     OutsideBounds,
     PartlyMissing,
-    RepeatedVariable,
     TechniqueRefuses,
-    WrongParameter,
 )
-from celosia.techniques._moments import lower_root
-from celosia.techniques.noise import reflected
-from techniques.trials import cells, keeps_to_its_seed, numbers, rows, table, treated
+from celosia.techniques.noise import reflect
+from tests.techniques.trials import cells, keeps_to_its_seed, numbers, rows, table, treated
 
 KINDS = ("uncorrelated", "correlated", "multiplicative")
 AMOUNTS = st.integers(-(10**6), 10**6).map(str) | st.decimals(-1000, 1000, places=2).map(str)
@@ -161,9 +161,9 @@ def test_bounds_hold_whatever_the_noise(values: list[int], level: str, whole: bo
 
 def test_a_number_comes_back_from_a_bound_by_what_it_passed() -> None:
     values = np.array([-3.0, 4.0, 12.0, 25.0, -11.0])
-    assert reflected(values, 0.0, 10.0).tolist() == [3.0, 4.0, 8.0, 5.0, 9.0]
-    assert reflected(values, 0.0, np.inf).tolist() == [3.0, 4.0, 12.0, 25.0, 11.0]
-    assert reflected(values, -np.inf, 10.0).tolist() == [-3.0, 4.0, 8.0, -5.0, -11.0]
+    assert reflect(values, 0.0, 10.0).tolist() == [3.0, 4.0, 8.0, 5.0, 9.0]
+    assert reflect(values, 0.0, np.inf).tolist() == [3.0, 4.0, 12.0, 25.0, 11.0]
+    assert reflect(values, -np.inf, 10.0).tolist() == [-3.0, 4.0, 8.0, -5.0, -11.0]
 
 
 def test_published_numbers_have_the_decimals_asked_for() -> None:

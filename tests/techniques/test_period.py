@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import UnreadableCells, WrongParameter, ZoneNeeded
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import table_of
+from celosia.techniques.errors import UnreadableCells, ZoneNeeded
+from tests.techniques.small_tables import table_of
 
 
 def grouped(cells: list[str], unit: str, **settings: Any) -> list[str]:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import MatrixIncomplete, RepeatedVariable, WrongParameter
-from celosia.techniques.pram import invariant_matrix, through_matrix, through_two_stages
-from techniques.trials import cells, keeps_to_its_seed, table, treated
+from celosia.model.errors import RepeatedVariable
+from celosia.model.value_errors import WrongParameter
+from celosia.techniques.errors import MatrixIncomplete
+from celosia.techniques.pram import through_matrix, through_two_stages
+from tests.techniques.trials import cells, keeps_to_its_seed, table, treated
 
 COUNTS = st.lists(st.integers(1, 500), min_size=1, max_size=8)
 STAYS = st.floats(0.05, 0.95)
@@ -24,6 +26,19 @@ MATRIX = {
     "middle": {"basic": 0.2, "middle": 0.7, "higher": 0.1},
     "higher": {"higher": 0.6, "middle": 0.4},
 }
+
+
+def invariant_matrix(counts: np.ndarray, stay: float) -> np.ndarray:
+    """R = P·Q for the categories of one stratum, spelt out; the cells are drawn without it."""
+    many = len(counts)
+    if many < 2:
+        return np.ones((many, many))
+    share = counts / counts.sum()
+    first = np.full((many, many), (1 - stay) / (many - 1))
+    np.fill_diagonal(first, stay)
+    reverse = (share[:, None] * first).T
+    reverse /= reverse.sum(axis=1, keepdims=True)
+    return np.asarray((first[:, :, None] * reverse[None, :, :]).sum(axis=1))
 
 
 @given(COUNTS, STAYS)

@@ -10,12 +10,15 @@ import pytest
 
 from celosia import messages
 from celosia.cli import main
-from celosia.data.synthetic import write_discharges
-from celosia.model.purposes import PURPOSES, Purpose
+from celosia.demo.synthetic.discharges import write_discharges
+from celosia.model.requests import PURPOSES, Purpose
 from celosia.model.variables import Kind, Role, Scale, Treatment, Variable
-from celosia.pipeline import init, make_plan, opened, proposed_treatments
-from celosia.techniques import NAMES, understood
-from celosia.techniques.proposals import Facts, propose, steps_toml
+from celosia.pipeline.intake.init_project import init
+from celosia.pipeline.intake.open_table import open_table
+from celosia.pipeline.intake.proposed_treatments import treatments_of_table
+from celosia.pipeline.planning.plan import make_plan
+from celosia.techniques import NAMES, read_step
+from celosia.techniques.proposals import ColumnFacts, propose, steps_toml
 
 INTERVALS = {"builder": "intervals", "width": 10, "end": 100}
 CUT = {"builder": "mask", "steps": [2, 3, 5]}
@@ -48,12 +51,14 @@ def test_a_numeric_thematic_variable_is_microaggregated_or_gets_noise(role, scal
 def test_a_location_is_recoded_or_its_official_code_masked():
     place = variable("comuna", kind=Kind.LOCATION)
     assert techniques(place)[0] == "recode"
-    coarse, fine = (propose(place, Facts(hierarchy=CUT), wanted)[0].settings for wanted in ((), (Purpose.TERRITORY,)))
+    coarse, fine = (
+        propose(place, ColumnFacts(hierarchy=CUT), wanted)[0].settings for wanted in ((), (Purpose.TERRITORY,))
+    )
     assert (coarse["keep"], fine["keep"], fine["width"]) == (2, 3, 5)
 
 
 def test_dates_become_periods_and_births_ages():
-    when = Facts(hierarchy={"builder": "dates", "format": "dd/mm/yyyy"})
+    when = ColumnFacts(hierarchy={"builder": "dates", "format": "dd/mm/yyyy"})
     event = propose(variable("fecha_egreso", scale=Scale.DATE), when)
     assert [one.settings["unit"] for one in event] == ["quarter", "year"]
     assert event[0].settings["formats"] == ["dd/mm/yyyy"]
@@ -65,9 +70,12 @@ def test_dates_become_periods_and_births_ages():
 
 
 def test_a_numeric_quasi_identifier_is_banded_and_a_sensitive_category_masked():
-    assert techniques(variable("edad", scale=Scale.DISCRETE), Facts(hierarchy=INTERVALS)) == ["intervals", "top_bottom"]
+    assert techniques(variable("edad", scale=Scale.DISCRETE), ColumnFacts(hierarchy=INTERVALS)) == [
+        "intervals",
+        "top_bottom",
+    ]
     diagnosis = variable("diag", Role.SENSITIVE)
-    first = propose(diagnosis, Facts(quasi=("sexo", "edad")))[0]
+    first = propose(diagnosis, ColumnFacts(quasi=("sexo", "edad")))[0]
     assert first.step() == {"technique": "mask_sensitive", "columns": ["sexo", "edad"], "sensitive": ["diag"], "l": 2}
     assert propose(diagnosis)[0].needs == ("columns",)
 
@@ -76,21 +84,21 @@ def test_free_text_is_removed_and_households_are_renumbered():
     assert techniques(variable("observaciones", Role.PLAIN, Scale.FREE_TEXT)) == ["remove_variables"]
     for name in ("LLAVEHOG", "id_hogar", "cod_viv", "household_id", "hhid"):
         assert techniques(variable(name, Role.IDENTIFIER))[0] == "renumber", name
-    assert techniques(variable("folio", Role.PLAIN), Facts(household=True))[0] == "renumber"
+    assert techniques(variable("folio", Role.PLAIN), ColumnFacts(household=True))[0] == "renumber"
     assert techniques(variable("vivienda_propia", Role.PLAIN)) == []
 
 
 @pytest.mark.requirement("A32", "P21")
 def test_following_people_asks_for_pseudonyms_only_where_the_norm_allows_them():
     key = variable("id_persona", Role.IDENTIFIER, kind=Kind.IDENTIFICATION)
-    assert techniques(key, Facts(), [Purpose.FOLLOW_UP])[0] == "pseudonymise"
-    assert techniques(key, Facts(pseudonyms=False), [Purpose.FOLLOW_UP])[0] == "renumber"
+    assert techniques(key, ColumnFacts(), [Purpose.FOLLOW_UP])[0] == "pseudonymise"
+    assert techniques(key, ColumnFacts(pseudonyms=False), [Purpose.FOLLOW_UP])[0] == "renumber"
 
 
 @pytest.mark.requirement("A32")
 def test_the_purpose_decides_which_treatment_of_a_number_comes_first():
     income = variable("ingreso", Role.SENSITIVE, Scale.CONTINUOUS)
-    first = {purpose: techniques(income, Facts(), [purpose])[0] for purpose in PURPOSES}
+    first = {purpose: techniques(income, ColumnFacts(), [purpose])[0] for purpose in PURPOSES}
     assert (first["totals"], first["distribution"], first["counts"]) == ("microaggregate", "noise", "round")
 
 
@@ -100,14 +108,14 @@ def test_what_a_person_decided_is_respected():
 
 
 def test_few_categories_are_not_grouped():
-    assert "recode" not in techniques(variable("sexo"), Facts(distinct=2))
-    assert techniques(variable("oficio"), Facts(distinct=300))[0] == "recode"
+    assert "recode" not in techniques(variable("sexo"), ColumnFacts(distinct=2))
+    assert techniques(variable("oficio"), ColumnFacts(distinct=300))[0] == "recode"
 
 
 def all_kinds():
-    facts = [Facts(), Facts(distinct=2, household=True, quasi=("a",), pseudonyms=False)]
-    facts += [Facts(hierarchy=spec, quasi=("a", "b")) for spec in (INTERVALS, CUT, {"format": "yyyy-mm-dd"})]
-    facts += [Facts(coordinates=("lat", "lon")), Facts(pseudonyms=False)]
+    facts = [ColumnFacts(), ColumnFacts(distinct=2, household=True, quasi=("a",), pseudonyms=False)]
+    facts += [ColumnFacts(hierarchy=spec, quasi=("a", "b")) for spec in (INTERVALS, CUT, {"format": "yyyy-mm-dd"})]
+    facts += [ColumnFacts(coordinates=("lat", "lon")), ColumnFacts(pseudonyms=False)]
     purposes = [(), tuple(Purpose), *((one,) for one in Purpose)]
     for role in (*Role, None):
         for scale in (*Scale, None):
@@ -125,7 +133,7 @@ def test_every_proposal_is_a_valid_step_once_what_it_needs_is_filled_in():
         for one in propose(line, known, some):
             seen.add(json.dumps({**one.step(), **{name: fill[name] for name in one.needs}}))
     for held in seen:
-        chosen, settings = understood(json.loads(held))
+        chosen, settings = read_step(json.loads(held))
         assert chosen.uses(settings)
     assert len({json.loads(held)["technique"] for held in seen}) >= 14
 
@@ -147,13 +155,13 @@ def test_accepted_proposals_are_toml_steps_in_an_order_that_works():
         variable("run", Role.IDENTIFIER),
         variable("nombre", Role.IDENTIFIER),
     ]
-    known = Facts(hierarchy=INTERVALS, quasi=("edad",))
+    known = ColumnFacts(hierarchy=INTERVALS, quasi=("edad",))
     steps = tomllib.loads(steps_toml([propose(line, known)[0] for line in lines]))["steps"]
     assert [step["technique"] for step in steps] == ["remove_variables", "period", "intervals", "mask_sensitive"]
     assert steps[0]["columns"] == ["run", "nombre"]
     assert steps[1]["columns"] == ["alta", 'fecha "con" ñ\x7f\n']
     assert (steps[3]["columns"], steps[3]["sensitive"]) == (["edad"], ["diag", "otra"])
-    assert all(understood(step) for step in steps)
+    assert all(read_step(step) for step in steps)
     assert steps_toml([]) == ""
 
 
@@ -183,8 +191,8 @@ def test_suggest_shows_them_on_request_alone(raw, capsys):
 
 def test_no_value_of_the_file_reaches_a_proposal(raw):
     people = {cell for line in raw.read_text("latin-1").splitlines()[1:200] for cell in line.split(";")[:4] if cell}
-    with opened(str(raw)) as found:
-        told = json.dumps([one.as_dict() for line in proposed_treatments(found).values() for one in line])
+    with open_table(str(raw)) as found:
+        told = json.dumps([one.as_dict() for line in treatments_of_table(found).values() for one in line])
     assert not [cell for cell in people if len(cell) > 3 and cell in told]
 
 
@@ -205,12 +213,12 @@ def test_a_fresh_project_holds_them_as_comments_and_accepting_them_all_is_a_plan
     )
     steps = tomllib.loads(config.read_text("utf-8"))["steps"]
     assert {"remove_variables", "mask", "mask_sensitive"} <= {step["technique"] for step in steps}
-    assert all(understood(step) for step in steps)
+    assert all(read_step(step) for step in steps)
 
 
 @pytest.mark.slow
 def test_the_accepted_template_runs_through_a_plan(raw, tmp_path):
-    from celosia.pipeline import state_purpose
+    from celosia.pipeline.intake.dictionary_files import state_purpose
 
     folder = init(str(raw), tmp_path / "p", ("atenea",)).project.folder
     config = folder / "celosia.toml"

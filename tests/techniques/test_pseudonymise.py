@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from celosia.errors import KeyNeeded, PseudonymsCollide, WrongParameter
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import Draws, apply_to_frame
 from celosia.techniques import pseudonymise as module
-from techniques.small_tables import table_of, tables
+from celosia.techniques.errors import KeyNeeded, PseudonymsCollide
+from tests.techniques.small_tables import table_of, tables
 
 KEY = "0123456789abcdef" * 4
 IDS = table_of(run=["11111111-1", "22222222-2", "11111111-1", "", "*"])
@@ -97,12 +98,12 @@ def test_a_random_code_that_is_taken_is_drawn_again():
             Stuck.calls += 1
             return np.zeros(count, np.uint64) if Stuck.calls < 3 else super().raw(count)
 
-    codes = module._random(3, Stuck(b"s"), 8, ())
+    codes = module._random_codes(3, Stuck(b"s"), 8, ())
     assert len(set(codes.to_pylist())) == 3
 
 
 def test_codes_of_any_length_use_all_their_letters():
-    drawn = module._drawn(20_000, Draws(b"s"), 51).view("S1").reshape(20_000, 51)
+    drawn = module._draw_codes(20_000, Draws(b"s"), 51).view("S1").reshape(20_000, 51)
     counts = np.array([np.unique(drawn[:, place], return_counts=True)[1] for place in range(51)])
     assert counts.shape == (51, 32)
     assert counts.min() > 480  # expected 625, standard deviation 25

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from celosia.errors import NotNumeric, TechniqueRefuses, WrongParameter
 from celosia.kernels.pairs import pair_up
+from celosia.model.value_errors import WrongParameter
+from celosia.techniques.errors import NotNumeric, TechniqueRefuses
 from celosia.techniques.rank_swap import window_sizes
-from techniques.trials import cells, keeps_to_its_seed, rows, table, treated
+from tests.techniques.trials import cells, keeps_to_its_seed, rows, table, treated
 
 AMOUNTS = st.lists(st.integers(0, 20).map(str) | st.sampled_from(["", "*"]), min_size=2, max_size=30)
 PEOPLE = table(wage=[str(i * i) for i in range(20)], age=[str(20 + i) for i in range(20)], zone=["a"] * 12 + ["b"] * 8)

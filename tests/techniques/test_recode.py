@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import UnmappedValues, WrongParameter
-from celosia.techniques import Given, apply_to_frame, technique
-from celosia.techniques.recode import unmapped
-from techniques.small_tables import TEXTS, rows_of, table_of, tables
+from celosia.model.value_errors import WrongParameter
+from celosia.techniques import StepInput, apply_to_frame, technique
+from celosia.techniques.errors import UnmappedValues
+from celosia.techniques.recode import values_without_map
+from tests.techniques.small_tables import TEXTS, rows_of, table_of, tables
 
 NAMES = table_of(name=["Universidad A", "Taller B", "Universidad A", "", "*", "99999", "Instituto C"])
 KINDS = {"Universidad A": "terciaria", "Taller B": "oficio"}
@@ -33,9 +34,9 @@ def test_values_without_a_counterpart_stop_the_run_with_their_count_and_no_name(
 
 @pytest.mark.requirement("A25", "Y12")
 def test_the_list_of_what_is_lacking_can_be_asked_for() -> None:
-    settings = technique("recode").settled({"columns": ["name"], "map": KINDS})
+    settings = technique("recode").read_settings({"columns": ["name"], "map": KINDS})
     column = {"name": NAMES.column("name").combine_chunks()}
-    assert unmapped(Given(column, np.ones(7, np.int64)), settings) == ["99999", "Instituto C"]
+    assert values_without_map(StepInput(column, np.ones(7, np.int64)), settings) == ["99999", "Instituto C"]
 
 
 @pytest.mark.requirement("Y12")

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import FileMissing, PointsOutsideAreas, UnmappedValues, UnusableAreas, WrongParameter
-from celosia.techniques import Given, apply_to_frame, technique
-from celosia.techniques._areas import area_of, read_areas
-from celosia.techniques.region import unplaced
-from techniques.small_tables import table_of
+from celosia.model.value_errors import WrongParameter
+from celosia.storage import FileMissing
+from celosia.techniques import StepInput, apply_to_frame, technique
+from celosia.techniques._geography import area_of, read_areas
+from celosia.techniques.errors import PointsOutsideAreas, UnmappedValues, UnusableAreas
+from celosia.techniques.region import values_without_region
+from tests.techniques.small_tables import table_of
 
 SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]
 HOLE = [[4, 4], [4, 6], [6, 6], [6, 4], [4, 4]]
@@ -71,9 +73,9 @@ def test_an_unknown_city_is_an_error_with_its_count_and_never_a_blank() -> None:
         regioned(table, place="city", list="py-distritos")
     assert (fault.value.values["distinct"], fault.value.values["rows"]) == (2, 3)
     assert "Macondo" not in str(fault.value)
-    settings = technique("region").settled({"place": "city", "list": "py-distritos"})
+    settings = technique("region").read_settings({"place": "city", "list": "py-distritos"})
     column = {"city": table.column("city").combine_chunks()}
-    assert unplaced(Given(column, np.ones(4, np.int64)), settings) == ["Comala", "Macondo"]
+    assert values_without_region(StepInput(column, np.ones(4, np.int64)), settings) == ["Comala", "Macondo"]
     assert regioned(table, place="city", list="py-distritos", others="99").table.column("region").to_pylist() == [
         "11", "99", "99", "99",
     ]  # fmt: skip

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import NotNumeric, NumbersTooLarge, RemovalUnconfirmed, WrongParameter
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import TEXTS, rows_of, table_of, tables
+from celosia.techniques.errors import NotNumeric, NumbersTooLarge, RemovalUnconfirmed
+from tests.techniques.small_tables import TEXTS, rows_of, table_of, tables
 
 PEOPLE = table_of(area=["1", "2", "2", "3"], sex=["F", "M", "F", "F"], income=["10", "20", "", "70"])
 CONFIRMED = {"reason": "Área con un solo hogar", "confirmed": True}

@@ -7,7 +7,7 @@ from hypothesis import given
 from scipy.stats import spearmanr
 
 from celosia.techniques import Draws, apply_to_frame
-from techniques.small_tables import table_of, tables
+from tests.techniques.small_tables import table_of, tables
 
 
 def renumbered(table, seed=b"s", **settings):

@@ -13,12 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import NotNumeric, TooManyDigits, WrongParameter
-from celosia.techniques.round import scaled_base, split_by_base, two_choices
-from techniques.trials import cells, keeps_to_its_seed, table, treated
+from celosia.model.value_errors import WrongParameter
+from celosia.techniques.errors import NotNumeric, TooManyDigits
+from celosia.techniques.round import scaled_base, split_by_base
+from tests.techniques.trials import cells, keeps_to_its_seed, table, treated
 
 NUMBERS = st.decimals(-(10**9), 10**9, places=4) | st.integers(-(10**12), 10**12).map(Decimal)
 BASES = st.sampled_from(["3", "5", "10", "0.1", "0.25", "2.5", "7", "100", "0.003", "1"]).map(Decimal)
+
+
+def two_choices(value: Decimal, base: Decimal) -> tuple[Fraction, Fraction, Fraction]:
+    """The multiples of the base below and above a number, and the probability of the one above."""
+    exact, step = Fraction(value), Fraction(base)
+    low = exact // step * step
+    return (low, low, Fraction(0)) if low == exact else (low, low + step, (exact - low) / step)
 
 
 @pytest.mark.requirement("A22")

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import UnknownVariable, UnreadableCells, WrongParameter, ZoneNeeded
+from celosia.model.errors import UnknownVariable
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import TEXTS, rows_of, table_of, tables
+from celosia.techniques.errors import UnreadableCells, ZoneNeeded
+from tests.techniques.small_tables import TEXTS, rows_of, table_of, tables
 
 EVENTS = table_of(
     region=["13", "05", "13", "", "*"],

@@ -10,7 +10,7 @@ from hypothesis import given
 from scipy.stats import spearmanr
 
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import rows_of, table_of, tables
+from tests.techniques.small_tables import rows_of, table_of, tables
 
 STEP = {"technique": "shuffle"}
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from celosia.errors import NothingChosen, RepeatedVariable, TooFewRows, UnknownVariable
+from celosia.model.errors import NothingChosen, RepeatedVariable, UnknownVariable
 from celosia.techniques import apply_to_frame
-from techniques.small_tables import rows_of, table_of, tables
+from celosia.techniques.errors import TooFewRows
+from tests.techniques.small_tables import rows_of, table_of, tables
 
 PEOPLE = table_of(
     sexo=["H", "H", "H", "M", "M", "M"],

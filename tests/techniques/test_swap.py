@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from celosia.errors import RepeatedVariable, TechniqueRefuses, WrongParameter
+from celosia.model.errors import RepeatedVariable
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import Draws
 from celosia.techniques._association import association, cramer_v, spearman
+from celosia.techniques.errors import TechniqueRefuses
 from celosia.techniques.swap import chosen_sizes, circle
-from techniques.trials import cells, keeps_to_its_seed, rows, table, treated
+from tests.techniques.trials import cells, keeps_to_its_seed, rows, table, treated
 
 PEOPLE = table(
     age=[str(20 + i) for i in range(12)],

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.errors import HouseholdMissing, HouseholdsApart, RepeatedVariable, TechniqueRefuses, WrongParameter
+from celosia.model.errors import RepeatedVariable
+from celosia.model.value_errors import WrongParameter
+from celosia.techniques.errors import HouseholdMissing, HouseholdsApart, TechniqueRefuses
 from celosia.techniques.swap_households import profiles
-from techniques.trials import cells, keeps_to_its_seed, rows, table, treated
+from tests.techniques.trials import cells, keeps_to_its_seed, rows, table, treated
 
 GEOGRAPHY = ["region", "commune"]
 STEP: dict[str, Any] = {"household": "home", "geography": GEOGRAPHY, "match": ["sex"], "risk": ["work"], "k": 2}

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.data.numbers import number_column
-from celosia.errors import NotNumeric, TechniqueRefuses, WrongParameter
+from celosia.model.value_errors import WrongParameter
 from celosia.techniques import apply_to_frame
+from celosia.techniques.errors import NotNumeric, TechniqueRefuses
 from celosia.techniques.top_bottom import quantile
-from techniques.small_tables import table_of
+from tests.techniques.small_tables import table_of
 
 WHOLES = st.lists(st.integers(-50, 50), min_size=1, max_size=30)
 

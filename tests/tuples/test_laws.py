@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from celosia.tuples import Persons, Tuples, group_codes, pack_keys, person_counts, project, roll_up
+from celosia.tuples.table import Persons, Tuples, group_codes, pack_keys, person_counts, project, roll_up
 
 SIZES = (4, 3, 5)
 
@@ -47,7 +47,7 @@ def tuples_of(rows: Rows) -> Tuples:
     for index, codes in enumerate(order):
         for person in behind[codes]:
             places[person].add(index)
-    scattered = sorted(person for person, found in places.items() if len(found) > 1)
+    scattered = sorted(person for person, indices in places.items() if len(indices) > 1)
     pairs = sorted((index, ordinal) for ordinal, p in enumerate(scattered) for index in places[p])
     settled = [sum(len(places[p]) == 1 for p in set(behind[codes])) for codes in order]
     vocabularies = tuple(tuple(f"v{i}" for i in range(size)) for size in SIZES)
@@ -61,26 +61,26 @@ def tuples_of(rows: Rows) -> Tuples:
     )
 
 
-def recoded(rows: Rows, chosen: tuple[NDArray[np.int64] | None, ...]) -> Rows:
+def recode_rows(rows: Rows, chosen: tuple[NDArray[np.int64] | None, ...]) -> Rows:
     new = [tuple(int(m[c]) if m is not None else c for m, c in zip(chosen, codes, strict=True)) for codes in rows.codes]
     return Rows(tuple(new), rows.persons)
 
 
-def assert_same(found: Tuples, expected: Tuples) -> None:
-    assert found.codes.tolist() == expected.codes.tolist()
-    assert found.rows.tolist() == expected.rows.tolist()
-    assert person_counts(found).tolist() == person_counts(expected).tolist()
-    assert found.persons is not None
+def assert_same(actual: Tuples, expected: Tuples) -> None:
+    assert actual.codes.tolist() == expected.codes.tolist()
+    assert actual.rows.tolist() == expected.rows.tolist()
+    assert person_counts(actual).tolist() == person_counts(expected).tolist()
+    assert actual.persons is not None
     assert expected.persons is not None
-    assert found.persons.total == expected.persons.total
-    assert found.persons.settled.tolist() == expected.persons.settled.tolist()
+    assert actual.persons.total == expected.persons.total
+    assert actual.persons.settled.tolist() == expected.persons.settled.tolist()
 
 
 @given(rows_of_people, maps)
 def test_rolling_up_equals_counting_the_recoded_rows(rows: Rows, chosen: tuple) -> None:
     table = tuples_of(rows)
     rolled, label = roll_up(table, chosen, table.vocabularies)
-    assert_same(rolled, tuples_of(recoded(rows, chosen)))
+    assert_same(rolled, tuples_of(recode_rows(rows, chosen)))
     assert len(label) == len(table.rows)
     assert np.bincount(label, weights=table.rows, minlength=len(rolled.rows)).tolist() == rolled.rows.tolist()
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from examples.atenea.make_data import make_data
 from examples.atenea.walk import PROJECT, STEPS, USE
 from examples.walker import type_in, walk
-
-from walks.walked import TAMPERINGS, Walked, approval_line, before, one_journal_line, walked
+from tests.walks.walked import TAMPERINGS, Walked, approval_line, before, one_journal_line, walked
 
 ROWS = 400
 STAGES = {"asked": "celosia profile", "checked": "celosia release", "signed": "celosia publish"}

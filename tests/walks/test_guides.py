@@ -13,13 +13,13 @@ from pathlib import Path
 import click
 import duckdb
 import pytest
+
+from celosia.cli.entry import build_cli
 from examples.guides.__main__ import LANGUAGES, NORMS, answers_of
 from examples.walker import Answer, Step, commands, undated
 from examples.yapo.make_data import make_data
 from examples.yapo.walk import complete_map, reviewed
 from examples.yapo.week import a_week_passes
-
-from celosia.cli._main import build_cli
 
 PAGES = [(norm, language) for norm in NORMS for language in LANGUAGES]
 _CHANGING = (

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from celosia.messages import LANGUAGES
 from examples.mel.make_data import make_data
 from examples.mel.walk import KEPT, PROJECT, STEPS
 from examples.walker import sign_with, type_in
-from tests.field_lists import undescribed
-
-from celosia.messages import LANGUAGES
-from walks.walked import TAMPERINGS, Walked, approval_line, one_journal_line, walked
+from tests.field_lists import field_differences
+from tests.walks.walked import TAMPERINGS, Walked, approval_line, one_journal_line, walked
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +60,7 @@ def test_the_page_of_formats_lists_every_field_of_what_was_written(example: Walk
     for heading, place in WRITTEN.items():
         for path in example.end.project.glob(place):
             texts = path.read_text("utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
-            found = [undescribed(language, heading, json.loads(text), frozenset({"account"})) for text in texts]
+            found = [field_differences(language, heading, json.loads(text), frozenset({"account"})) for text in texts]
             assert found
             assert not set().union(*found), place
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from examples.minsal.make_data import make_data
 from examples.minsal.walk import PROJECT, PUBLISH, RELEASE, STEPS
 from examples.walker import sign_with, type_in
-
-from walks.walked import TAMPERINGS, Stage, Walked, approval_line, one_journal_line, walked
+from tests.walks.walked import TAMPERINGS, Stage, Walked, approval_line, one_journal_line, walked
 
 pytestmark = pytest.mark.slow
 

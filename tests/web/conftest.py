@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.servers import skip_loudly
 from tests.web.browser import Heard, program, tab
-from tests.web.server import UPLOAD_MEGABYTES, Served, serving
+from tests.web.serving import UPLOAD_MEGABYTES, RunningServer, running_server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -18,11 +19,11 @@ PLANTED = "Crescencia Huenchullán"  # somebody whose name no log may hold
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """The server over an empty folder of projects; what it wrote to its terminal is read at the end."""
     root = tmp_path_factory.mktemp("web") / "proyectos"
     root.mkdir()
-    with serving(root, "--max-upload", str(UPLOAD_MEGABYTES)) as made:
+    with running_server(root, "--max-upload", str(UPLOAD_MEGABYTES)) as made:
         made.enter()
         yield made
     said = made.errors.read_text("utf-8") + "".join(made.spoken)
@@ -43,23 +44,23 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def watched(chromium: Browser, served: Served) -> Iterator[tuple[Page, Heard]]:
+def watched_page(chromium: Browser, running: RunningServer) -> Iterator[tuple[Page, Heard]]:
     """A tab, and what was heard of it, for tests that expect a complaint."""
-    served.prefer()
-    with tab(chromium, served) as made:
+    running.prefer()
+    with tab(chromium, running) as made:
         yield made
 
 
 @pytest.fixture
-def page(watched: tuple[Page, Heard]) -> Iterator[Page]:
+def page(watched_page: tuple[Page, Heard]) -> Iterator[Page]:
     """A tab that may complain of nothing."""
-    made, heard = watched
+    made, heard = watched_page
     yield made
     assert heard.complaints == []
     assert heard.dialogs == []
 
 
 @pytest.fixture
-def root(served: Served) -> Path:
+def root(running: RunningServer) -> Path:
     """The folder of the projects."""
-    return served.root
+    return running.root

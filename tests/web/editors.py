@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from celosia.errors import EditedMeanwhile
-from celosia.pipeline import digest_of_file, edit_dictionary, edit_policy, edit_request, state_purpose
+from celosia.pipeline.intake.dictionary_files import state_purpose
+from celosia.pipeline.project.errors import EditedMeanwhile
+from celosia.pipeline.project.files import digest_of_file
+from celosia.workbench.dictionary_edit import edit_dictionary
+from celosia.workbench.policy import edit_policy
+from celosia.workbench.request import edit_request
 
 ROUNDS = 12
 EDITORS = 3

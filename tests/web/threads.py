@@ -10,17 +10,17 @@ from typing import Any
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
     """Do it, and give its value or raise what it raised."""
-    kept: list[Any] = []
+    collected: list[Any] = []
 
     def body() -> None:
         try:
-            kept.append(asyncio.run(work))
+            collected.append(asyncio.run(work))
         except BaseException as fault:  # noqa: BLE001 - handed to the caller's thread
-            kept.append(fault)
+            collected.append(fault)
 
     thread = threading.Thread(target=body)
     thread.start()
     thread.join()
-    if isinstance(kept[0], BaseException):
-        raise kept[0]
-    return kept[0]
+    if isinstance(collected[0], BaseException):
+        raise collected[0]
+    return collected[0]

@@ -17,18 +17,21 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attacks._view import shared_start
-from celosia.model.attacks import Finding
+from celosia.attacks.attack_input import shared_start
+from celosia.model.reports.attacks import Finding
 
 Ordinals = NDArray[np.int64]
 Writer = Callable[[Ordinals], list[str]]
+Detail = Mapping[str, int | float | str]
+Values = Callable[[Ordinals], Iterable[Any]]  # what a pattern is filled with, number by number
 
 GUESSES = 20_000_000
 _CHUNK = 4_096  # numbers of one space tried before the next space has its turn
@@ -45,6 +48,8 @@ _HEX = re.compile(r"[0-9a-fA-F]+")
 _BASE64 = re.compile(r"[0-9A-Za-z+/_-]+={0,2}")
 _BASE32 = re.compile(r"[A-Z2-7]+=*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_BLOCK_CO = 10_000_000
+_MOBILE_CO = (*range(300, 306), *range(310, 324), 350)
 _IDENTIFIER = re.compile(r"\+?[0-9][0-9 .-]{4,14}[0-9kK]")
 
 
@@ -56,7 +61,7 @@ class Space:
     first: int
     size: int
     writers: tuple[Writer, ...]
-    seldom: tuple[Writer, ...] = ()  # tried when none of the usual ways answered
+    rare: tuple[Writer, ...] = ()  # tried when none of the usual ways gave a hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class _Digest:
 
 
 def check_digits(numbers: Ordinals) -> list[str]:
-    """The verifying digits of Chilean RUN (modulo 11)."""
+    """The check digits of Chilean RUN (modulo 11)."""
     total, factor, rest = np.zeros_like(numbers), 2, numbers.copy()
     while rest.any():
         total += rest % 10 * factor
@@ -78,95 +83,117 @@ def check_digits(numbers: Ordinals) -> list[str]:
     return ["0123456789K"[digit] for digit in (-total % 11).tolist()]
 
 
-def _written(pattern: str) -> Writer:
-    """Numbers through a format."""
-    return lambda numbers: [pattern % number for number in numbers.tolist()]
+def _writers(values: Values, *patterns: str) -> tuple[Writer, ...]:
+    """A writer for each pattern, filled with what `values` makes of each number."""
+
+    def writer(pattern: str) -> Writer:
+        return lambda numbers: [pattern % value for value in values(numbers)]
+
+    return tuple(writer(pattern) for pattern in patterns)
 
 
-def _run(pattern: str) -> Writer:
-    """Numbers with their verifying digit."""
-    return lambda numbers: [pattern % pair for pair in zip(numbers.tolist(), check_digits(numbers), strict=True)]
+def _number(numbers: Ordinals) -> list[int]:
+    return numbers.tolist()
 
 
-def _grouped(pattern: str, *cuts: int) -> Writer:
-    """Numbers through a format, their nine digits cut in groups: +56 9 1234 5678."""
-    parts = [slice(first, last) for first, last in zip((0, *cuts), (*cuts, None), strict=True)]
-    return lambda numbers: [pattern + " ".join([str(n)[part] for part in parts]) for n in numbers.tolist()]
+def _run(numbers: Ordinals) -> Iterable[tuple[int, str]]:
+    """Chilean RUN: the number and its check digit."""
+    return zip(numbers.tolist(), check_digits(numbers), strict=True)
 
 
-def _dotted(numbers: Ordinals) -> list[str]:
+def _dots(numbers: Ordinals) -> list[str]:
     return [f"{number:,}".replace(",", ".") for number in numbers.tolist()]
 
 
-def _dotted_as(pattern: str) -> Writer:
-    """Numbers in groups of three with their verifying digit: 12.345.678K."""
-    return lambda numbers: [pattern % pair for pair in zip(_dotted(numbers), check_digits(numbers), strict=True)]
+def _dotted_run(numbers: Ordinals) -> Iterable[tuple[str, str]]:
+    """RUN in groups of three digits: 12.345.678K."""
+    return zip(_dots(numbers), check_digits(numbers), strict=True)
 
 
-def _commas(pattern: str) -> Writer:
-    """As a spreadsheet in English groups them: 12,345,678-K."""
-    return lambda numbers: [
-        pattern % (f"{number:,}", digit) for number, digit in zip(numbers.tolist(), check_digits(numbers), strict=True)
-    ]
+def _comma_run(numbers: Ordinals) -> Iterable[tuple[str, str]]:
+    """RUN as a spreadsheet in English groups it: 12,345,678-K."""
+    return zip((f"{number:,}" for number in numbers.tolist()), check_digits(numbers), strict=True)
 
 
-def _filled(write: Writer, width: int) -> Writer:
-    """A text in a field of fixed width: blanks follow it."""
-    return lambda numbers: [text.ljust(width) for text in write(numbers)]
+def _phone(numbers: Ordinals) -> list[str]:
+    """Nine digits in groups: 9 1234 5678."""
+    return [f"{text[:1]} {text[1:5]} {text[5:]}" for text in map(str, numbers.tolist())]
 
 
-def _wide(write: Writer) -> Writer:
+def _colombian_mobile(numbers: Ordinals) -> Iterable[tuple[int, int]]:
+    """Prefix and number of a mobile telephone of Colombia, by block of ten million."""
+    return [(_MOBILE_CO[number // _BLOCK_CO], number % _BLOCK_CO) for number in numbers.tolist()]
+
+
+def _birth_dates(*patterns: str) -> tuple[Writer, ...]:
+    """Days since 1905 as dates."""
+
+    def writer(pattern: str) -> Writer:
+        return lambda days: [(date(1905, 1, 1) + timedelta(days=day)).strftime(pattern) for day in days.tolist()]
+
+    return tuple(writer(pattern) for pattern in patterns)
+
+
+def _pad_to_widths(values: Values, pattern: str, *widths: int) -> tuple[Writer, ...]:
+    """A text in fields of fixed width, filled with blanks."""
+    (write,) = _writers(values, pattern)
+
+    def writer(width: int) -> Writer:
+        return lambda numbers: [text.ljust(width) for text in write(numbers)]
+
+    return tuple(writer(width) for width in widths)
+
+
+def _as_programs_write(*writers: Writer) -> tuple[Writer, ...]:
+    """What programs make of a number: the line end of a shell, the decimal of a data frame, two bytes a letter."""
+    return (*_writers(_number, "%d\n", "%d.0"), *(_as_utf16(write) for write in writers))
+
+
+def _as_utf16(write: Writer) -> Writer:
     """The bytes of UTF-16, which SQL Server hashes where the column is NVARCHAR."""
     return lambda numbers: ["".join([f"{letter}\0" for letter in text]) for text in write(numbers)]
 
 
-def _by_machine(*patterns: Writer) -> tuple[Writer, ...]:
-    """What programs make of a number: the line end of a shell, the decimal of a data frame, two bytes a letter."""
-    return (_written("%d\n"), _written("%d.0"), *(_wide(write) for write in patterns))
-
-
-def _birth(pattern: str) -> Writer:
-    """Days since 1905 as dates."""
-    return lambda days: [(date(1905, 1, 1) + timedelta(days=day)).strftime(pattern) for day in days.tolist()]
-
-
-_MOBILE_CO = (300, 301, 302, 303, 304, 305, 310, 311, 312, 313, 314, 315, 316, 317, 318, 319, 320, 321, 322, 323, 350)
-
-
-def _colombian(prefix: str, space: str = "") -> Writer:
-    """Mobile numbers of Colombia by block of ten million."""
-    block = 10_000_000
-    return lambda numbers: [f"{prefix}{_MOBILE_CO[n // block]}{space}{n % block:07d}" for n in numbers.tolist()]
-
-
+_RUN = (
+    *_writers(_run, "%d-%s", "%d%s"),
+    *_writers(_number, "%d"),
+    *_writers(_dotted_run, "%s-%s"),
+    *_writers(_run, "%08d-%s", "%09d-%s", "%08d%s"),
+)
+_RARE_RUN = (
+    *_writers(_dotted_run, "%s%s"),
+    *_writers(_run, "%d - %s", "%d %s"),
+    *_writers(_dotted_run, "%s - %s"),
+    *_writers(_run, "%09d%s", "%010d%s", "%010d-%s"),
+    *_writers(_number, "%010d"),
+    *_writers(_comma_run, "%s-%s"),
+    *_writers(_run, "%d-%s ", " %d-%s", "%d%s "),
+    *_pad_to_widths(_run, "%d-%s", 12, 15, 20),
+    *_writers(_run, "%d-%s\n", "%d%s\n"),
+    *_as_programs_write(*_RUN[:3]),
+)
+_NUMBER = _writers(_number, "%d")
+_NUMBER_OR_DOTS = (*_NUMBER, _dots)
+_DNI = _writers(_number, "%08d")
+_RARE_CEDULA = (*_writers(_number, "%08d", "%010d", "%d "), *_as_programs_write(*_NUMBER))
+_RARE_DNI = (*_writers(_number, "%010d", "%08d ", "%08d\n"), *_as_programs_write(*_DNI))
+_RARE_NUIP = (*_writers(_number, "CC%d", "CC %d", "%d "), *_as_programs_write(*_NUMBER))
+_PHONE = (*_writers(_number, "%d", "+56%d", "56%d", "+51%d", "51%d"), *_writers(_phone, "+56 %s", "%s"))
+_PHONE_CO = _writers(_colombian_mobile, "%d%07d", "+57%d%07d", "57%d%07d", "+57 %d%07d", "+57 %d %07d")
 SPACES = (
-    Space("birth_date", 0, 44_500, (_birth("%Y-%m-%d"), _birth("%Y%m%d"), _birth("%d/%m/%Y"), _birth("%d-%m-%Y"))),
-    Space("sequence", 1, 2_000_000, (_written("%d"),)),
-    Space("run", 1_000_000, 27_000_000, (_run("%d-%s"), _run("%d%s"), _written("%d"), _dotted_as("%s-%s"),
-                                         _run("%08d-%s"), _run("%09d-%s"), _run("%08d%s")),
-          (_dotted_as("%s%s"), _run("%d - %s"), _run("%d %s"), _dotted_as("%s - %s"), _run("%09d%s"), _run("%010d%s"),
-           _run("%010d-%s"), _written("%010d"), _commas("%s-%s"), _run("%d-%s "), _run(" %d-%s"), _run("%d%s "),
-           _filled(_run("%d-%s"), 12), _filled(_run("%d-%s"), 15), _filled(_run("%d-%s"), 20), _run("%d-%s\n"),
-           _run("%d%s\n"), *_by_machine(_run("%d-%s"), _run("%d%s"), _written("%d")))),
-    Space("cedula_py", 100_000, 9_000_000, (_written("%d"), _dotted),
-          (_written("%08d"), _written("%010d"), _written("%d "), *_by_machine(_written("%d")))),
-    Space("dni_pe", 1_000_000, 89_000_000, (_written("%08d"),),
-          (_written("%010d"), _written("%08d "), _written("%08d\n"), *_by_machine(_written("%08d")))),
-    Space("cedula_co", 1_000_000, 99_000_000, (_written("%d"), _dotted),
-          (_written("%010d"), _written("CC%d"), _written("CC %d"), _written("%d "), *_by_machine(_written("%d")))),
-    Space("nuip_co", 1_000_000_000, 250_000_000, (_written("%d"), _dotted),
-          (_written("CC%d"), _written("CC %d"), _written("%d "), *_by_machine(_written("%d")))),
-    Space("phone_cl_pe", 900_000_000, 100_000_000, (_written("%d"), _written("+56%d"), _written("56%d"),
-                                                    _written("+51%d"), _written("51%d"),
-                                                    _grouped("+56 ", 1, 5), _grouped("", 1, 5))),
-    Space("phone_co", 0, 10_000_000 * len(_MOBILE_CO), (_colombian(""), _colombian("+57"), _colombian("57"),
-                                                        _colombian("+57 "), _colombian("+57 ", " "))),
-    Space("phone_py", 961_000_000, 39_000_000, (_written("0%d"), _written("+595%d"))),
-)  # fmt: skip
-
-
-# The same numbers in the ways they are seldom written: a pass of its own, so that they delay no usual one.
-_SELDOM = tuple(replace(space, writers=space.seldom) for space in SPACES if space.seldom)
+    Space("birth_date", 0, 44_500, _birth_dates("%Y-%m-%d", "%Y%m%d", "%d/%m/%Y", "%d-%m-%Y")),
+    Space("sequence", 1, 2_000_000, _NUMBER),
+    Space("run", 1_000_000, 27_000_000, _RUN, _RARE_RUN),
+    Space("cedula_py", 100_000, 9_000_000, _NUMBER_OR_DOTS, _RARE_CEDULA),
+    Space("dni_pe", 1_000_000, 89_000_000, _DNI, _RARE_DNI),
+    Space("cedula_co", 1_000_000, 99_000_000, _NUMBER_OR_DOTS, (*_writers(_number, "%010d"), *_RARE_NUIP)),
+    Space("nuip_co", 1_000_000_000, 250_000_000, _NUMBER_OR_DOTS, _RARE_NUIP),
+    Space("phone_cl_pe", 900_000_000, 100_000_000, _PHONE),
+    Space("phone_co", 0, _BLOCK_CO * len(_MOBILE_CO), _PHONE_CO),
+    Space("phone_py", 961_000_000, 39_000_000, _writers(_number, "0%d", "+595%d")),
+)
+# The same numbers in the ways they are rarely written: a pass of its own, so that they delay no usual one.
+_RARE_SPACES = tuple(replace(space, writers=space.rare) for space in SPACES if space.rare)
 
 
 def disguised_identifier(
@@ -183,61 +210,58 @@ def disguised_identifier(
     `values` are the distinct values of the column and `rows` how often each occurs; `others` are the distinct values
     of the other published columns, which may be what was hashed.
     """
-    encoded = _encoded(name, values, rows)
+    encoded = _encoded_identifier(name, values, rows)
     if encoded is not None:
         return encoded
-    values = undressed(values)
+    values = _strip_wrapping(values)
     digests = _digests_of(values)
     if not digests:
         return None
     length = _usual_length(_sample(values))
     known = {_canonical(value) for value in values if len(value) == length}
     finding = _hash_of_column(name, known, rows, digests, others)
-    usual, unusual = ([one for one in digests if one.usual is wanted] for wanted in (True, False))
-    for chosen, spaces, budget in ((usual, SPACES, guesses), (usual, _SELDOM, guesses // 2),
-                                   (unusual, SPACES, guesses // 2)):  # fmt: skip
+    usual, unusual = ([digest for digest in digests if digest.usual is usual_kind] for usual_kind in (True, False))
+    passes = ((usual, SPACES, guesses), (usual, _RARE_SPACES, guesses // 2), (unusual, SPACES, guesses // 2))
+    for chosen, spaces, budget in passes:
         if finding is None and chosen:
             finding = _hash_of_space(name, known, rows, chosen, seed, budget, spaces)
     return finding
 
 
-def looks_hashed(values: Sequence[str]) -> bool:
-    """Whether nearly all values look like digests of one length."""
-    return bool(_digests_of(undressed(values)))
-
-
-def undressed(values: Sequence[str]) -> list[str]:
+def _strip_wrapping(values: Sequence[str]) -> list[str]:
     """Digests without what was put around them: blanks, brackets, a beginning common to all, the dashes of a UUID."""
     bare = [value.strip(" {}()[]\"'") for value in values]
-    shown = _sample(bare)
-    if shown and all(_UUID.fullmatch(value) for value in shown):
-        random = len({value[14] for value in shown}) == 1  # the version of a UUID made as such: nothing was hashed
+    sample = _sample(bare)
+    if sample and all(_UUID.fullmatch(value) for value in sample):
+        # Where all have the same version they were made as UUID: nothing was hashed.
+        random = len({value[14] for value in sample}) == 1
         return bare if random else [value.replace("-", "") for value in bare]
-    start = _beginning(shown)
+    start = _common_prefix(sample)
     return [value.removeprefix(start) for value in bare] if start else bare
 
 
-def _beginning(shown: Sequence[str]) -> str:
+def _common_prefix(sample: Sequence[str]) -> str:
     """What stands before the digests: it ends with a sign, with 0x, or with the last letter that is no digit of one."""
-    common = shared_start(shown) if len(shown) >= _ENOUGH else ""
+    common = shared_start(sample) if len(sample) >= _ENOUGH else ""
     sign = re.match(r"0[xX]|.*[^0-9A-Za-z+/]", common)
     if sign is not None:
         return sign[0]
     letters = re.match(r".*[^0-9a-fA-F]", common)
-    if letters is None or not all(_HEX.fullmatch(value[letters.end() :]) for value in shown):
+    if letters is None or not all(_HEX.fullmatch(value[letters.end() :]) for value in sample):
         return ""
-    whole = {2 * hashlib.new(algorithm).digest_size for algorithm in _DIGESTS}  # letters may look like digits: PAC
-    ends = [end for end in range(letters.end(), len(common) + 1) if len(shown[0]) - end in whole]
+    # The last letters of a prefix may look like digits: PAC.
+    whole = {2 * _digest_size(algorithm) for algorithm in _DIGESTS}
+    ends = [end for end in range(letters.end(), len(common) + 1) if len(sample[0]) - end in whole]
     return common[: ends[0] if ends else letters.end()]
 
 
-def _encoded(name: str, values: Sequence[str], rows: NDArray[np.integer]) -> Finding | None:
+def _encoded_identifier(name: str, values: Sequence[str], rows: NDArray[np.integer]) -> Finding | None:
     """Base64 or hexadecimal text of an identifier: it needs no guess, only reading."""
-    shown = _sample(values)
+    sample = _sample(values)
     for encoding, decode in (("base64", _from_base64), ("hex", _from_hex)):
-        if shown and sum(_IDENTIFIER.fullmatch(decode(value)) is not None for value in shown) >= _MOSTLY * len(shown):
-            return Finding(kind="encoded_identifier", columns=(name,), cells=int(rows.sum()), persons=int(rows.sum()),
-                           severity="high", remedy=name, detail={"encoding": encoding})  # fmt: skip
+        identifiers = sum(_IDENTIFIER.fullmatch(decode(value)) is not None for value in sample)
+        if sample and identifiers >= _MOSTLY * len(sample):
+            return _finding("encoded_identifier", (name,), rows, {"encoding": encoding})
     return None
 
 
@@ -267,17 +291,17 @@ def _sample(values: Sequence[str]) -> list[str]:
 
 def _digests_of(values: Sequence[str]) -> tuple[_Digest, ...]:
     """The ways in which a column of this look may have been made; none when it does not look like digests."""
-    shown = _sample(values)
-    length = _usual_length(shown)
-    alike = [value for value in shown if len(value) == length]
-    if len(shown) < _ENOUGH or len(alike) < _MOSTLY * len(shown):
+    sample = _sample(values)
+    length = _usual_length(sample)
+    alike = [value for value in sample if len(value) == length]
+    if len(sample) < _ENOUGH or len(alike) < _MOSTLY * len(sample):
         return ()
     if length >= _SHORTEST and all(_HEX.fullmatch(value) for value in alike) and _has_letters(alike):
         return _hex_digests(length)
     if length >= 26 and all(_BASE32.fullmatch(value) for value in alike):
-        return tuple(_base32_digests(length))
+        return tuple(_encoded_digests(length, base64.b32encode))
     if length >= 22 and all(_BASE64.fullmatch(value) for value in alike):
-        return tuple(_base64_digests(length))
+        return tuple(_encoded_digests(length, base64.b64encode))
     return ()
 
 
@@ -291,12 +315,15 @@ def _has_letters(values: Sequence[str]) -> bool:
 
 
 def _hex_digests(length: int) -> tuple[_Digest, ...]:
-    """Whole digests of the length and parts of longer ones; what is seldom done comes last."""
-    whole = [_Digest(name, _hexdigest(name, slice(None)), _is_usual(name))
-             for name in _DIGESTS if _size(name) * 2 == length]  # fmt: skip
+    """Whole digests of the length and parts of longer ones; what is rarely done comes last."""
+    whole = [
+        _Digest(name, _hexdigest(name, slice(None)), _is_usual(name))
+        for name in _DIGESTS
+        if _digest_size(name) * 2 == length
+    ]
     if length == 8:
         whole.append(_Digest("crc32", lambda text: f"{zlib.crc32(text):08x}"))
-    longer = [name for name in _CUT if _size(name) * 2 > length]
+    longer = [name for name in _CUT if _digest_size(name) * 2 > length]
     begins = [_Digest(name, _hexdigest(name, slice(length)), not whole or length == 8) for name in longer]
     ends = [_Digest(name, _hexdigest(name, slice(-length, None)), usual=False) for name in longer]
     return (*whole, *begins, *ends)
@@ -306,7 +333,7 @@ def _is_usual(algorithm: str) -> bool:
     return not algorithm.startswith("sha3")
 
 
-def _size(algorithm: str) -> int:
+def _digest_size(algorithm: str) -> int:
     return hashlib.new(algorithm).digest_size
 
 
@@ -315,28 +342,17 @@ def _hexdigest(algorithm: str, part: slice) -> Callable[[bytes], str]:
     return lambda text: make(text).hexdigest()[part]
 
 
-def _base64_digests(length: int) -> Iterator[_Digest]:
+def _encoded_digests(length: int, encode: Callable[[bytes], bytes]) -> Iterator[_Digest]:
+    """Whole digests in base64 or base32, with or without padding."""
     for algorithm in _DIGESTS:
-        size = hashlib.new(algorithm).digest_size
-        if length in (4 * -(-size // 3), -(-size * 4 // 3)):
-            yield _Digest(algorithm, _base64digest(algorithm), _is_usual(algorithm))
+        padded = encode(bytes(_digest_size(algorithm))).decode()
+        if length in (len(padded), len(padded.rstrip("="))):
+            yield _Digest(algorithm, _encoded_digest(algorithm, encode), _is_usual(algorithm))
 
 
-def _base32_digests(length: int) -> Iterator[_Digest]:
-    for algorithm in _DIGESTS:
-        size = hashlib.new(algorithm).digest_size
-        if length in (8 * -(-size // 5), -(-size * 8 // 5)):
-            yield _Digest(algorithm, _base32digest(algorithm), _is_usual(algorithm))
-
-
-def _base32digest(algorithm: str) -> Callable[[bytes], str]:
+def _encoded_digest(algorithm: str, encode: Callable[[bytes], bytes]) -> Callable[[bytes], str]:
     make = getattr(hashlib, algorithm)
-    return lambda text: _canonical(base64.b32encode(make(text).digest()).decode("ascii"))
-
-
-def _base64digest(algorithm: str) -> Callable[[bytes], str]:
-    make = getattr(hashlib, algorithm)
-    return lambda text: _canonical(base64.b64encode(make(text).digest()).decode("ascii"))
+    return lambda text: _canonical(encode(make(text).digest()).decode("ascii"))
 
 
 def _canonical(value: str) -> str:
@@ -363,27 +379,32 @@ def _hash_of_column(
 
 
 def _hash_of_space(
-    name: str, known: set[str], rows: NDArray[np.integer], digests: Sequence[_Digest], seed: int, guesses: int,
+    name: str,
+    known: set[str],
+    rows: NDArray[np.integer],
+    digests: Sequence[_Digest],
+    seed: int,
+    guesses: int,
     spaces: Sequence[Space],
-) -> Finding | None:  # fmt: skip
+) -> Finding | None:
     """Try numbers of every space until one way of writing and hashing has enough hits."""
     hits: Counter[tuple[str, int, int]] = Counter()
-    needed = _needed(guesses * len(known) / 2.0 ** (4 * min(len(value) for value in known)))
+    needed = _hits_needed(guesses * len(known) / 2.0 ** (4 * min(len(value) for value in known)))
     spent = 0
-    for space, ordinals in _turns(seed, len(known), _PATIENCE + 3 * needed, needed, spaces):
+    for space, ordinals in guess_order(seed, len(known), _PATIENCE + 3 * needed, needed, spaces):
         for way in _hits(space, ordinals, digests, known):
             hits[way] += 1
             if hits[way] >= needed:
-                return _finding("hashed_identifier", (name,), rows, {
-                    "space": space.name, "algorithm": digests[way[2]].algorithm, "guesses": spent, "size": space.size
-                })  # fmt: skip
+                algorithm = digests[way[2]].algorithm
+                detail: Detail = {"space": space.name, "algorithm": algorithm, "guesses": spent, "size": space.size}
+                return _finding("hashed_identifier", (name,), rows, detail)
         spent += len(ordinals) * len(space.writers) * len(digests)
         if spent >= guesses:
             return None
     return None
 
 
-def _needed(by_chance: float) -> int:
+def _hits_needed(by_chance: float) -> int:
     """Hits that chance alone would not give: the tail of a Poisson count below the error we accept."""
     from scipy.stats import poisson  # a second of imports, for this attack alone
 
@@ -396,13 +417,13 @@ def _hits(
     """Each hit as (space, way of writing, way of hashing)."""
     for writer, write in enumerate(space.writers):
         texts = [text.encode() for text in write(ordinals)]
-        for digest, made in enumerate(digests):
-            yield from ((space.name, writer, digest) for text in texts if made.make(text) in known)
+        for digest, way in enumerate(digests):
+            yield from ((space.name, writer, digest) for text in texts if way.make(text) in known)
 
 
-def _turns(
+def guess_order(
     seed: int, digests: int, patience: float = math.inf, needed: int = 1, spaces: Sequence[Space] = SPACES
-) -> Iterator[tuple[Space, Ordinals]]:  # fmt: skip
+) -> Iterator[tuple[Space, Ordinals]]:
     """Chunks of numbers, always of the space where the next guess is likeliest to hit.
 
     After t guesses in a space of S the chance of the next one is n/S · exp(-n·t/S): small spaces are ended early,
@@ -411,29 +432,26 @@ def _turns(
     a thousand digests are settled in a thousandth of their space.
     """
     generator = np.random.Generator(np.random.Philox(seed))
-    strides = [(_coprime(generator, space.size), int(generator.integers(space.size))) for space in spaces]
+    limits = [min(space.size, patience * space.size / digests) for space in spaces]
+    strides = [(_coprime_stride(generator, space.size), int(generator.integers(space.size))) for space in spaces]
     tried = [0] * len(spaces)
     while True:
-        open_spaces = [
-            index
-            for index, space in enumerate(spaces)
-            if tried[index] < min(space.size, patience * space.size / digests)
-        ]
+        open_spaces = [index for index, limit in enumerate(limits) if tried[index] < limit]
         if not open_spaces:
             return
-        turn = max(open_spaces, key=lambda index: _chance(digests / spaces[index].size, tried[index] / needed))
+        turn = max(open_spaces, key=lambda index: _log_hit_chance(digests / spaces[index].size, tried[index] / needed))
         space, (stride, offset) = spaces[turn], strides[turn]
         positions = np.arange(tried[turn], min(tried[turn] + _CHUNK, space.size), dtype=np.int64)
         tried[turn] += len(positions)
         yield space, space.first + (positions * stride + offset) % space.size
 
 
-def _chance(per_guess: float, tried: float) -> float:
+def _log_hit_chance(per_guess: float, tried: float) -> float:
     """Logarithm of the chance that the next guess hits."""
     return math.log(per_guess) - per_guess * tried
 
 
-def _coprime(generator: np.random.Generator, size: int) -> int:
+def _coprime_stride(generator: np.random.Generator, size: int) -> int:
     """A stride that visits every number of the space once before it repeats."""
     while True:
         stride = int(generator.integers(size // 3, size))
@@ -441,9 +459,7 @@ def _coprime(generator: np.random.Generator, size: int) -> int:
             return stride
 
 
-def _finding(
-    kind: str, columns: tuple[str, ...], rows: NDArray[np.integer], detail: dict[str, int | float | str]
-) -> Finding:
+def _finding(kind: str, columns: tuple[str, ...], rows: NDArray[np.integer], detail: Detail) -> Finding:
     total = int(rows.sum())
     return Finding(
         kind=kind, columns=columns, cells=total, persons=total, severity="high", remedy=columns[0], detail=detail

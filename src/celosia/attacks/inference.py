@@ -6,11 +6,11 @@ Knows labels, what they cover, persons and the truth. Ignores what the values me
 - *homogeneous_class*: only where all those records agree (l = 1), so that the intruder is sure.
 - *learned_model*: a model of the release that also remembers who is alone (`_guesses`).
 A guess is right when the label covers the person's own value; labels that cover every value are never guessed.
-The control separates disclosure from habits that people share: people held out, guessed through the same release. A
-full register has no outsiders. There, half of the targets serve as control: the guesses made for them are dealt out
-among them at random (margins; the sure ones within classes of about the same size), and the learned model guesses them
-from the release without their own records (cross-fitting in ten folds of persons), so that a habit which others have
-too counts for nothing. Against the margins a habit counts: the detail says how often the class is right without the
+The control separates disclosure from habits that people share: people held out, guessed through the same release. In a
+full register nobody is held out. There, half of the targets serve as control: the guesses made for them are shuffled
+among them (margins; the sure ones within classes of about the same size), and the learned model guesses them from the
+release without their own records (cross-fitting in ten folds of persons), so that a habit which others have too counts
+for nothing. Against the margins a habit counts: the detail says how often the class is right without the
 person's own record, and how often the commonest label of the release is.
 Source: WP29 opinion 05/2014, section 2.2.3; Machanavajjhala et al. 2007 (l-diversity); Chernozhukov et al. 2018
 (cross-fitting).
@@ -20,24 +20,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from celosia.attacks._estimates import Trials, estimate, unmeasured
-from celosia.attacks._guesses import NOBODY, Guesses, Learnt, guess, learn
-from celosia.attacks._scene import (
+from celosia.attacks.attack_input import (
+    AttackInput,
     Codes,
     Flags,
+    PublishedColumn,
     Records,
-    Scene,
-    a_few,
-    class_of,
-    one_record_each,
-    stops_most,
+    equivalence_classes,
+    is_covered,
+    most_protective_column,
+    one_record_per_person,
+    random_subset,
 )
-from celosia.model.attacks import Control, Estimate, Risk
+from celosia.attacks.estimates import Trials, estimate, not_measured
+from celosia.attacks.guesses import NOBODY, Guesses, TrainingData, guess, training_data
+from celosia.model.reports.attacks import Control, Estimate, Risk
 
 CLASS_MAJORITY, HOMOGENEOUS_CLASS, LEARNED_MODEL = "class_majority", "homogeneous_class", "learned_model"
 ATTACKS = (CLASS_MAJORITY, HOMOGENEOUS_CLASS, LEARNED_MODEL)
@@ -56,117 +56,125 @@ class _Targets:
 
 
 def inference(
-    scene: Scene, sensitive: str, rng: np.random.Generator, *, known: Sequence[str] | None = None, attempts: int = 2_000
+    data: AttackInput,
+    sensitive: str,
+    rng: np.random.Generator,
+    *,
+    known: Sequence[str] | None = None,
+    attempts: int = 2_000,
 ) -> tuple[Estimate, ...]:
     """The three guesses at a sensitive variable, each held against its control."""
-    names = tuple(known) if known is not None else tuple(name for name in scene.names if name != sensitive)
-    field, view = scene.names.index(sensitive), scene.pick(names)
-    values = _speaking(scene, field)
-    if not names or not len(scene.original) or not (values >= 0).any():
-        return _not_tried(scene, names, "no_sensitive_value" if names else "nothing_known")
-    folds = rng.integers(0, _FOLDS, _ordinals(scene))
-    covers = scene.columns[field].covers
-    learnt = learn(view.columns, view.released, values, folds[view.released.owners], covers.shape[0])
-    ours, theirs = _targets(scene, view, field, folds, attempts, rng)
-    right = _right(covers, guess(learnt, ours.known, np.full(len(ours.truth), NOBODY)), ours.truth)
-    baseline, controls, habits = _baseline(scene, learnt, covers, theirs, rng)
-    exposed = people_of_one_mind(view.released, values)
-    people = len(np.unique(scene.original.owners))
-    rest: dict[str, Any] = {"variables": names, "remedy": _remedy(view, values),
-            "detail": {"sensitive": sensitive, "persons_in_homogeneous_classes": exposed,
-                       "commonest_rate": _commonest_rate(covers, values, ours.truth)} | habits}  # fmt: skip
+    names = tuple(known) if known is not None else tuple(name for name in data.names if name != sensitive)
+    field, view = data.names.index(sensitive), data.select_columns(names)
+    values = _informative_labels(data, field)
+    if not names or not len(data.original) or not (values >= 0).any():
+        reason = "no_sensitive_value" if names else "nothing_known"
+        return tuple(not_measured(name, _RISK, reason, control=data.control, variables=names) for name in ATTACKS)
+    folds = rng.integers(0, _FOLDS, _n_persons(data))
+    column = data.columns[field]
+    n_labels = column.covers.shape[0]
+    training = training_data(view.columns, view.released, values, folds[view.released.owners], n_labels)
+    targets, control_targets = _targets(data, view, field, folds, attempts, rng)
+    guesses = guess(training, targets.known, np.full(len(targets.truth), NOBODY))
+    correct = _correct_guesses(column, guesses, targets.truth)
+    baseline, controls, habits = _baseline(data, training, column, control_targets, rng)
+    exposed = persons_in_homogeneous_classes(view.released, values)
+    people = len(np.unique(data.original.owners))
+    commonest_rate = _commonest_rate(column, values, targets.truth)
+    detail: dict[str, int | float | str] = {"sensitive": sensitive, "persons_in_homogeneous_classes": exposed}
+    detail |= {"commonest_rate": commonest_rate, **habits}
+    remedy = most_protective_column(
+        names,
+        range(len(names)),
+        lambda columns: persons_in_homogeneous_classes(view.released.select_columns(columns), values),
+    )
     return tuple(
         estimate(
-            name, _RISK, _trials(right[name]), control=controls[name], baseline=_trials(baseline[name]),
+            name,
+            _RISK,
+            _trials(correct[name]),
+            control=controls[name],
+            baseline=_trials(baseline[name]),
             reach=exposed if name == HOMOGENEOUS_CLASS else people,
-            reason=None if len(right[name]) else "no_homogeneous_class", **rest,
+            reason=None if len(correct[name]) else "no_homogeneous_class",
+            variables=names,
+            remedy=remedy,
+            detail=detail,
         )
         for name in ATTACKS
-    )  # fmt: skip
+    )
 
 
-def _speaking(scene: Scene, field: int) -> Codes:
+def _informative_labels(data: AttackInput, field: int) -> Codes:
     """The sensitive label of each released record; NOBODY where it covers every value and so says nothing."""
-    mute = scene.columns[field].open_labels
-    return np.where(mute, NOBODY, np.arange(len(mute)))[scene.released.codes[:, field]]
+    mute = data.columns[field].open_labels
+    return np.where(mute, NOBODY, np.arange(len(mute)))[data.released.codes[:, field]]
 
 
-def _not_tried(scene: Scene, names: tuple[str, ...], reason: str) -> tuple[Estimate, ...]:
-    control = Control.MARGINS if scene.held_out is None else Control.HELD_OUT
-    return tuple(unmeasured(name, _RISK, reason, control=control, variables=names) for name in ATTACKS)
-
-
-def _ordinals(scene: Scene) -> int:
+def _n_persons(data: AttackInput) -> int:
     """One more than the largest person ordinal."""
-    groups = (scene.released, scene.original, scene.held_out)
+    groups = (data.released, data.original, data.held_out)
     return max(int(group.owners.max(initial=-1)) + 1 for group in groups if group is not None)
 
 
 def _targets(
-    scene: Scene, view: Scene, field: int, folds: Codes, attempts: int, rng: np.random.Generator
+    data: AttackInput, view: AttackInput, field: int, folds: Codes, attempts: int, rng: np.random.Generator
 ) -> tuple[_Targets, _Targets]:
     """People to guess and people for the control, a record of each; nobody is in both."""
 
-    def of(places: Codes, all_columns: Records, known: Records) -> _Targets:
-        return _Targets(known.codes[places], all_columns.codes[places, field], folds[known.owners[places]])
+    def of(rows: Codes, all_columns: Records, known: Records) -> _Targets:
+        return _Targets(known.codes[rows], all_columns.codes[rows, field], folds[known.owners[rows]])
 
-    wanted = attempts if scene.held_out is not None else 2 * attempts
-    chosen = rng.permutation(a_few(one_record_each(scene.original.owners, rng), wanted, rng))
-    if scene.held_out is not None and view.held_out is not None:
-        others = a_few(one_record_each(scene.held_out.owners, rng), attempts, rng)
-        return of(chosen, scene.original, view.original), of(others, scene.held_out, view.held_out)
+    n_targets = attempts if data.held_out is not None else 2 * attempts
+    chosen = rng.permutation(random_subset(one_record_per_person(data.original.owners, rng), n_targets, rng))
+    if data.held_out is not None and view.held_out is not None:
+        others = random_subset(one_record_per_person(data.held_out.owners, rng), attempts, rng)
+        return of(chosen, data.original, view.original), of(others, data.held_out, view.held_out)
     half = (len(chosen) + 1) // 2
-    return (
-        of(chosen[:half], scene.original, view.original),
-        of(chosen[half:], scene.original, view.original),
-    )
+    return of(chosen[:half], data.original, view.original), of(chosen[half:], data.original, view.original)
 
 
-def _right(covers: sparse.csr_array, guesses: Guesses, truth: Codes) -> dict[str, Flags]:
+def _correct_guesses(column: PublishedColumn, guesses: Guesses, truth: Codes) -> dict[str, Flags]:
     """Which guesses of each attack are right."""
     sure = guesses.sure
     return {
-        CLASS_MAJORITY: _covered(covers, guesses.majority, truth),
-        HOMOGENEOUS_CLASS: _covered(covers, guesses.majority[sure], truth[sure]),
-        LEARNED_MODEL: _covered(covers, guesses.model, truth),
+        CLASS_MAJORITY: is_covered(column, guesses.majority, truth),
+        HOMOGENEOUS_CLASS: is_covered(column, guesses.majority[sure], truth[sure]),
+        LEARNED_MODEL: is_covered(column, guesses.model, truth),
     }
 
 
-def _covered(covers: sparse.csr_array, labels: Codes, values: Codes) -> Flags:
-    """Whether each label covers the value beside it."""
-    width = covers.shape[1]
-    pairs = np.sort(np.repeat(np.arange(covers.shape[0]), np.diff(covers.indptr)) * width + covers.indices)
-    return np.isin(labels * width + values, pairs)
-
-
 def _baseline(
-    scene: Scene, learnt: Learnt, covers: sparse.csr_array, theirs: _Targets, rng: np.random.Generator
+    data: AttackInput, training: TrainingData, column: PublishedColumn, targets: _Targets, rng: np.random.Generator
 ) -> tuple[dict[str, Flags], dict[str, Control], dict[str, float]]:
     """Which guesses of the control are right, what the control of each attack is, and what habits alone explain."""
-    guesses = guess(learnt, theirs.known, np.full(len(theirs.truth), NOBODY))
-    if scene.held_out is not None:
-        return _right(covers, guesses, theirs.truth), dict.fromkeys(ATTACKS, Control.HELD_OUT), {}
-    right, controls = _dealt(covers, guesses, theirs.truth, rng), dict.fromkeys(ATTACKS, Control.MARGINS)
-    if scene.released.persons is None or scene.original.persons is None or not len(theirs.truth):
+    guesses = guess(training, targets.known, np.full(len(targets.truth), NOBODY))
+    if data.held_out is not None:
+        return _correct_guesses(column, guesses, targets.truth), dict.fromkeys(ATTACKS, Control.HELD_OUT), {}
+    right = _correct_shuffled_guesses(column, guesses, targets.truth, rng)
+    controls = dict.fromkeys(ATTACKS, Control.MARGINS)
+    if data.released.persons is None or data.original.persons is None or not len(targets.truth):
         return right, controls, {}
-    without = _right(covers, guess(learnt, theirs.known, theirs.folds), theirs.truth)
-    right[LEARNED_MODEL] = without[LEARNED_MODEL]
-    habits = {"majority_rate_without_record": float(without[CLASS_MAJORITY].mean())}
+    without_record = _correct_guesses(column, guess(training, targets.known, targets.folds), targets.truth)
+    right[LEARNED_MODEL] = without_record[LEARNED_MODEL]
+    habits = {"majority_rate_without_record": float(without_record[CLASS_MAJORITY].mean())}
     return right, controls | {LEARNED_MODEL: Control.WITHOUT_RECORD}, habits
 
 
-def _dealt(covers: sparse.csr_array, guesses: Guesses, truth: Codes, rng: np.random.Generator) -> dict[str, Flags]:
-    """Which guesses are right after they were dealt out at random among the same people."""
+def _correct_shuffled_guesses(
+    column: PublishedColumn, guesses: Guesses, truth: Codes, rng: np.random.Generator
+) -> dict[str, Flags]:
+    """Which guesses are right after they were shuffled among the same people."""
     sure, receiver = _receivers(guesses, rng)
     return {
-        CLASS_MAJORITY: _covered(covers, rng.permutation(guesses.majority), truth),
-        HOMOGENEOUS_CLASS: _covered(covers, guesses.majority[sure], truth[receiver]),
-        LEARNED_MODEL: _covered(covers, rng.permutation(guesses.model), truth),
+        CLASS_MAJORITY: is_covered(column, rng.permutation(guesses.majority), truth),
+        HOMOGENEOUS_CLASS: is_covered(column, guesses.majority[sure], truth[receiver]),
+        LEARNED_MODEL: is_covered(column, rng.permutation(guesses.model), truth),
     }
 
 
 def _receivers(guesses: Guesses, rng: np.random.Generator) -> tuple[Codes, Codes]:
-    """For each sure guess somebody in a class of about the same size, of one mind or not, nobody twice.
+    """For each sure guess somebody in a class of about the same size, homogeneous or not, nobody twice.
 
     Small classes hold unusual people, who would be guessed less often than others even by luck.
     """
@@ -179,29 +187,22 @@ def _receivers(guesses: Guesses, rng: np.random.Generator) -> tuple[Codes, Codes
     return np.concatenate(sure), np.concatenate(receiver)
 
 
-def _commonest_rate(covers: sparse.csr_array, values: Codes, truth: Codes) -> float:
+def _commonest_rate(column: PublishedColumn, values: Codes, truth: Codes) -> float:
     """How often the most frequent label of the release is right for everybody."""
     commonest = int(np.argmax(np.bincount(values[values >= 0])))
-    return float(_covered(covers, np.full(len(truth), commonest), truth).mean())
+    return float(is_covered(column, np.full(len(truth), commonest), truth).mean())
 
 
 def _trials(right: Flags) -> Trials:
     return Trials(len(right), int(right.sum()))
 
 
-def people_of_one_mind(released: Records, values: Codes) -> int:
+def persons_in_homogeneous_classes(released: Records, values: Codes) -> int:
     """People in classes of the release where all show the same sensitive label."""
-    shown = values >= 0
-    classes, label = class_of(released.codes[shown])
+    informative = values >= 0
+    classes, label = equivalence_classes(released.codes[informative])
     low, high = np.full(classes, np.iinfo(np.int64).max), np.full(classes, -1)
-    np.minimum.at(low, label, values[shown])
-    np.maximum.at(high, label, values[shown])
+    np.minimum.at(low, label, values[informative])
+    np.maximum.at(high, label, values[informative])
     lone = (low == high)[label]
-    return len(np.unique(released.owners[shown][lone]))
-
-
-def _remedy(view: Scene, values: Codes) -> str | None:
-    """The column without which fewest people are in classes of one mind."""
-    places = range(len(view.columns))
-    left = [[c for c in places if c != column] for column in places]
-    return stops_most([people_of_one_mind(view.released.pick(rest), values) for rest in left], view.names)
+    return len(np.unique(released.owners[informative][lone]))

@@ -7,9 +7,9 @@ Knows labels, what they cover, published pseudonyms, persons. Ignores what colum
 - *rows_together*: the same with two records of one person, where the release repeats a pseudonym on all records of a
   person: records under one pseudonym are read together.
 He succeeds when he points to the right person; by luck alone, one in the size of the line-up.
-The control: people held out, in line-ups from the same pool. A full register has no outsiders. There, half of the
-people serve as control: their second views are dealt out among them at random (margins); for rows_together the
-pseudonyms of the release are dealt out among its records, since two records of one person look alike anyway.
+The control: people held out, in line-ups from the same pool. In a full register nobody is held out. There, half of the
+people serve as control: their second views are shuffled among them (margins); for rows_together the pseudonyms of the
+release are shuffled among its records, since two records of one person look alike anyway.
 Source: WP29 opinion 05/2014, section 2.2.2; the line-up is the forced choice of signal detection (Green, Swets 1966).
 """
 
@@ -22,20 +22,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from celosia.attacks._estimates import Trials, estimate, unmeasured
-from celosia.attacks._scene import (
+from celosia.attacks.attack_input import (
+    AttackInput,
     Codes,
     Flags,
     Records,
-    Scene,
-    a_few,
-    class_of,
-    index_of,
-    lone_records,
-    people_in,
-    stops_most,
+    equivalence_classes,
+    inverted_index,
+    most_protective_column,
+    persons_per_class,
+    random_subset,
+    single_person_records,
 )
-from celosia.model.attacks import Control, Estimate, Risk
+from celosia.attacks.estimates import Trials, estimate, not_measured
+from celosia.model.reports.attacks import Control, Estimate, Risk
 
 TWO_VIEWS, ROWS_TOGETHER = "two_views", "rows_together"
 _RISK: Risk = "linkability"
@@ -51,12 +51,12 @@ class Pseudonyms:
     codes: Codes
 
     @property
-    def repeated(self) -> bool:
+    def repeats(self) -> bool:
         """Whether any pseudonym is on more than one record."""
         return len(np.unique(self.codes)) < len(self.codes)
 
-    def dealt(self, rng: np.random.Generator) -> Pseudonyms:
-        """The same pseudonyms dealt out among the records at random."""
+    def shuffle(self, rng: np.random.Generator) -> Pseudonyms:
+        """The same pseudonyms shuffled among the records."""
         return Pseudonyms(self.name, rng.permutation(self.codes))
 
 
@@ -82,19 +82,19 @@ class _Views:
         return len(self.left)
 
 
-def halves(scene: Scene) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns in two views of about equal strength: by number of labels in use, dealt out in turns."""
-    used = [len(np.unique(column)) for column in scene.released.codes.T]
-    order = sorted(range(len(used)), key=lambda place: (-used[place], place))
-    left = {place for turn, place in enumerate(order) if turn % 4 in (0, 3)}
+def halves(data: AttackInput) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns in two views of about equal strength: by number of labels in use, taken in turns."""
+    used = [len(np.unique(column)) for column in data.released.codes.T]
+    order = sorted(range(len(used)), key=lambda column: (-used[column], column))
+    left = {column for turn, column in enumerate(order) if turn % 4 in (0, 3)}
     return (
-        tuple(name for place, name in enumerate(scene.names) if place in left),
-        tuple(name for place, name in enumerate(scene.names) if place not in left),
+        tuple(name for column, name in enumerate(data.names) if column in left),
+        tuple(name for column, name in enumerate(data.names) if column not in left),
     )
 
 
 def two_views(
-    scene: Scene,
+    data: AttackInput,
     rng: np.random.Generator,
     *,
     left: Sequence[str] = (),
@@ -104,84 +104,89 @@ def two_views(
     lineup: int = 10,
 ) -> Estimate:
     """How often two partial views of a person are joined rightly through the release."""
-    sides = (tuple(left), tuple(right)) if left or right else halves(scene)
-    names, control = sides[0] + sides[1], _control(scene)
-    if not sides[0] or not sides[1] or not len(scene.released):
-        return unmeasured(TWO_VIEWS, _RISK, "one_view_only", control=control, variables=names)
-    ours, theirs = _people(scene, attempts, rng)
-    views = [_split(records, scene, sides) for records in (ours, theirs)]
+    sides = (tuple(left), tuple(right)) if left or right else halves(data)
+    names, control = sides[0] + sides[1], data.control
+    if not sides[0] or not sides[1] or not len(data.released):
+        return not_measured(TWO_VIEWS, _RISK, "one_view_only", control=control, variables=names)
+    ours, theirs = _draw_people(data, attempts, rng)
+    views = [_split(records, data, sides) for records in (ours, theirs)]
     if control is Control.MARGINS:
         views[1] = replace(views[1], right=rng.permutation(views[1].right, axis=0))
-    picked = _picked(scene, _groups(scene.released, pseudonyms), views, lineup, rng)
-    released = scene.pick(names).released
-    people = len(np.unique(scene.original.owners))
-    return _estimate(TWO_VIEWS, picked, control, lineup, reach=people, variables=names, remedy=_remedy(released, names))
+    correct = _correct_picks(data, _groups(data.released, pseudonyms), views, lineup, rng)
+    released = data.select_columns(names).released
+    people = len(np.unique(data.original.owners))
+    remedy = most_protective_column(
+        names,
+        range(len(names)),
+        lambda columns: int(single_person_records(released.codes[:, columns], released.owners).sum()),
+    )
+    return _estimate(TWO_VIEWS, correct, control, lineup, reach=people, variables=names, remedy=remedy)
 
 
 def rows_together(
-    scene: Scene, rng: np.random.Generator, pseudonyms: Pseudonyms | None, *, attempts: int = 2_000, lineup: int = 10
+    data: AttackInput,
+    rng: np.random.Generator,
+    pseudonyms: Pseudonyms | None,
+    *,
+    attempts: int = 2_000,
+    lineup: int = 10,
 ) -> Estimate:
     """How often two records of one person are joined rightly through a pseudonym that the release repeats."""
-    control = _control(scene)
-    ours, theirs = _people(scene, attempts, rng, records=2)
-    if pseudonyms is None or not pseudonyms.repeated or not len(ours):
+    control = data.control
+    ours, theirs = _draw_people(data, attempts, rng, records=2)
+    if pseudonyms is None or not pseudonyms.repeats or not len(ours):
         reason = "one_record_each" if not len(ours) else "no_repeated_pseudonym"
-        return unmeasured(ROWS_TOGETHER, _RISK, reason, control=control, variables=scene.names)
+        return not_measured(ROWS_TOGETHER, _RISK, reason, control=control, variables=data.names)
     views = [_Views(records.codes[0::2], records.codes[1::2]) for records in (ours, theirs)]
-    groups = _groups(scene.released, pseudonyms)
-    other = groups if control is Control.HELD_OUT else _groups(scene.released, pseudonyms.dealt(rng))
-    picked = [_picked(scene, read, views, lineup, rng)[side] for side, read in enumerate((groups, other))]
-    several = np.unique(scene.original.owners, return_counts=True)[1] > 1
-    names, reach = (pseudonyms.name, *scene.names), int(several.sum())
-    return _estimate(ROWS_TOGETHER, picked, control, lineup, reach=reach, variables=names, remedy=pseudonyms.name)
+    groups = _groups(data.released, pseudonyms)
+    other = groups if control is Control.HELD_OUT else _groups(data.released, pseudonyms.shuffle(rng))
+    correct = [_correct_picks(data, read, views, lineup, rng)[side] for side, read in enumerate((groups, other))]
+    several = np.unique(data.original.owners, return_counts=True)[1] > 1
+    names, reach = (pseudonyms.name, *data.names), int(several.sum())
+    return _estimate(ROWS_TOGETHER, correct, control, lineup, reach=reach, variables=names, remedy=pseudonyms.name)
 
 
-def _control(scene: Scene) -> Control:
-    return Control.MARGINS if scene.held_out is None else Control.HELD_OUT
-
-
-def _estimate(attack: str, picked: Sequence[Flags], control: Control, lineup: int, **rest: Any) -> Estimate:
-    tried, baseline = (Trials(len(right), int(right.sum())) for right in picked)
+def _estimate(attack: str, correct: Sequence[Flags], control: Control, lineup: int, **rest: Any) -> Estimate:
+    tried, baseline = (Trials(len(right), int(right.sum())) for right in correct)
     detail = {"lineup": min(lineup, _LONGEST)}
     reason = None if tried.attempts else "too_few_people"
     return estimate(attack, _RISK, tried, control=control, baseline=baseline, detail=detail, reason=reason, **rest)
 
 
-def _people(scene: Scene, attempts: int, rng: np.random.Generator, records: int = 1) -> tuple[Records, Records]:
+def _draw_people(
+    data: AttackInput, attempts: int, rng: np.random.Generator, records: int = 1
+) -> tuple[Records, Records]:
     """People to attack and people for the control, nobody in both; so many records of each, one after the other."""
-    if scene.held_out is not None:
-        mine = _drawn(scene.original, attempts, records, rng)
-        return scene.original.at(mine), scene.held_out.at(_drawn(scene.held_out, attempts, records, rng))
-    chosen = _drawn(scene.original, 2 * attempts, records, rng)
+    if data.held_out is not None:
+        attacked = _draw_records(data.original, attempts, records, rng)
+        controls = _draw_records(data.held_out, attempts, records, rng)
+        return data.original.select_rows(attacked), data.held_out.select_rows(controls)
+    chosen = _draw_records(data.original, 2 * attempts, records, rng)
     half = (len(chosen) // records + 1) // 2 * records
-    return scene.original.at(chosen[:half]), scene.original.at(chosen[half:])
+    return data.original.select_rows(chosen[:half]), data.original.select_rows(chosen[half:])
 
 
-def _drawn(people: Records, most: int, records: int, rng: np.random.Generator) -> Codes:
+def _draw_records(people: Records, most: int, records: int, rng: np.random.Generator) -> Codes:
     """So many records, by chance, of at most so many people who have them; people in random order."""
     shuffled = rng.permutation(len(people))
     order = shuffled[np.argsort(people.owners[shuffled], kind="stable")]
     _, first, count = np.unique(people.owners[order], return_index=True, return_counts=True)
-    begins = rng.permutation(a_few(first[count >= records], most, rng))
+    begins = rng.permutation(random_subset(first[count >= records], most, rng))
     return order[(begins[:, None] + np.arange(records)).reshape(-1)]
 
 
-def _split(people: Records, scene: Scene, sides: tuple[tuple[str, ...], tuple[str, ...]]) -> _Views:
+def _split(people: Records, data: AttackInput, sides: tuple[tuple[str, ...], tuple[str, ...]]) -> _Views:
     """The two views: in each, the columns that it does not show are open."""
-    masked = []
-    for side in sides:
-        shown = np.isin(scene.names, side)
-        masked.append(np.where(shown, people.codes, _OPEN))
-    return _Views(*masked)
+    return _Views(*(np.where(np.isin(data.names, side), people.codes, _OPEN) for side in sides))
 
 
 def _groups(released: Records, pseudonyms: Pseudonyms | None) -> _Groups:
     """The records that are read together."""
     if pseudonyms is None:
-        classes, label = class_of(released.codes)
+        classes, label = equivalence_classes(released.codes)
         first = np.empty(classes, np.int64)
         first[label[::-1]] = np.arange(len(label))[::-1]
-        people = people_in(label, released.owners, classes)
+        people = persons_per_class(label, released.owners, classes)
         each = np.arange(classes)
         return _Groups(released.codes[first], each, np.arange(classes + 1), each, people.astype(np.int64))
     names, group = np.unique(pseudonyms.codes, return_inverse=True)
@@ -190,16 +195,16 @@ def _groups(released: Records, pseudonyms: Pseudonyms | None) -> _Groups:
     return _Groups(released.codes, group.astype(np.int64), begins, members, np.ones(len(names), np.int64))
 
 
-def _picked(
-    scene: Scene, groups: _Groups, views: Sequence[_Views], lineup: int, rng: np.random.Generator
-) -> list[Flags]:  # fmt: skip
+def _correct_picks(
+    data: AttackInput, groups: _Groups, views: Sequence[_Views], lineup: int, rng: np.random.Generator
+) -> list[Flags]:
     """Whether the right person is picked from the line-up, for the people attacked and for the control."""
     from celosia.kernels.queries import group_weight, lineup_weight
 
     left, right = (np.concatenate([getattr(view, side) for view in views]) for side in ("left", "right"))
     if len(left) < 2:
         return [np.zeros(0, np.bool_), np.zeros(0, np.bool_)]
-    index = index_of(groups.codes, [sparse.csr_array(column.covers.T) for column in scene.columns])
+    index = inverted_index(groups.codes, [sparse.csr_array(column.covers.T) for column in data.columns])
     lined, truth = _lineups(len(left), lineup, rng)
     both = lineup_weight(index, left, lined, right, groups.group, groups.begins, groups.members, groups.weight)
     alone = group_weight(index, right, groups.group, groups.weight)[lined]
@@ -210,16 +215,9 @@ def _picked(
 
 
 def _lineups(people: int, size: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
-    """For each person a line-up of other people with that person among them, and the place where."""
+    """For each person a line-up of other people with that person among them, and the position of that person."""
     others = rng.integers(1, people, (people, min(size, people, _LONGEST)))
     lined = (np.arange(people)[:, None] + others) % people
     truth = rng.integers(0, lined.shape[1], people)
     lined[np.arange(people), truth] = np.arange(people)
     return lined, truth
-
-
-def _remedy(released: Records, names: Sequence[str]) -> str | None:
-    """The column without which fewest people are alone in the release."""
-    places = range(len(names))
-    alone = [lone_records(released.codes[:, [c for c in places if c != column]], released.owners) for column in places]
-    return stops_most([int(found.sum()) for found in alone], names)

@@ -1,4 +1,4 @@
-"""Linkage with an outside file: whom the intruder finds when he lays his own list beside the release.
+"""Linkage with an outside file: whom an intruder finds by comparing a list of known people with the release.
 
 Knows coded records of both files and which label covers which value. Ignores names and files. A person of the outside
 list and a released record go together when no shared column contradicts it (`05302, 37` and `053**, 30 a 39`).
@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from celosia.attacks import _fellegi_sunter as probable
-from celosia.attacks._estimates import Trials, estimate, unmeasured
-from celosia.attacks._pairs import MOST_PAIRS, NOBODY, SEVERAL, Join, TooManyPairs, join, pieces
-from celosia.attacks._scene import Column, Records
-from celosia.model.attacks import Control, Estimate
+from celosia.attacks import fellegi_sunter as probable
+from celosia.attacks.attack_input import PublishedColumn, Records
+from celosia.attacks.estimates import Trials, estimate, not_measured
+from celosia.attacks.pairs import MOST_PAIRS, NOBODY, SEVERAL, Join, TooManyPairs, join, pair_pieces
+from celosia.model.reports.attacks import Control, Estimate
 
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -44,12 +44,12 @@ class Claims:
     outcome: NDArray[np.int8]
     person: Longs  # the released person claimed, NOBODY without a claim
 
-    def only(self, kept: Flags) -> Claims:
+    def only(self, selection: Flags) -> Claims:
         """Some of the people."""
-        return Claims(self.row[kept], self.outcome[kept], self.person[kept])
+        return Claims(self.row[selection], self.outcome[selection], self.person[selection])
 
     @property
-    def made(self) -> int:
+    def count(self) -> int:
         """How many claims there are."""
         return int(np.count_nonzero(self.person >= 0))
 
@@ -58,36 +58,40 @@ class Claims:
         return int(np.count_nonzero((self.person >= 0) & (self.person == truth[self.row])))
 
 
-def match(made: Join, most: int = MOST_PAIRS) -> tuple[NDArray[np.int8], Longs]:
+def match(tuple_join: Join, most: int = MOST_PAIRS) -> tuple[NDArray[np.int8], Longs]:
     """How every outside tuple matches, and the only released person it goes with (NOBODY, SEVERAL)."""
-    from celosia.kernels.joining import meet, spread
+    from celosia.kernels.joining import mark_crowded, record_sole_persons
 
-    released, external = made.shape
+    released, external = tuple_join.shape
     rival, claim = np.full(released, NOBODY, np.int64), np.full(external, NOBODY, np.int64)
-    for one, other in pieces(made, most=most):
-        meet(one, other, made.released.who, made.external.who, rival, claim)
+    for released_tuples, external_tuples in pair_pieces(tuple_join, most=most):
+        record_sole_persons(
+            released_tuples, external_tuples, tuple_join.released.who, tuple_join.external.who, rival, claim
+        )
     crowd = np.zeros(external, bool)
-    for one, other in pieces(made, most=most):
-        spread(one, other, rival == SEVERAL, crowd)
+    for released_tuples, external_tuples in pair_pieces(tuple_join, most=most):
+        mark_crowded(released_tuples, external_tuples, rival == SEVERAL, crowd)
     sole = np.where(crowd, MANY_TO_ONE, ONE_TO_ONE)
     several = np.where(crowd, MANY_TO_MANY, ONE_TO_MANY)
     outcome = np.select([claim == NOBODY, claim == SEVERAL], [UNMATCHED, several], sole).astype(np.int8)
     return outcome, claim
 
 
-def exact_claims(columns: Sequence[Column], released: Records, external: Records, most: int = MOST_PAIRS) -> Claims:
+def exact_claims(
+    columns: Sequence[PublishedColumn], released: Records, external: Records, most: int = MOST_PAIRS
+) -> Claims:
     """The verdict on every outside person; of several records of one, the one that says most.
 
     Records without masks are matched first: one masked row goes with everybody and would hide them all. Whoever then
     has no match is tried against everything that is left.
     """
-    released, external = _owned(released), _owned(external)
-    here, there = _telling(columns, released, 0), _telling(columns, external, 1)
-    outcome, claim = _verdicts(columns, released, external, (here, there), most)
+    released, external = _with_owners(released), _with_owners(external)
+    here, there = _unmasked_records(columns, released, 0), _unmasked_records(columns, external, 1)
+    outcome, claim = _match_part(columns, released, external, (here, there), most)
     if not (here.all() and there.all()):
         taken = np.unique(claim[outcome == ONE_TO_ONE])
         rest = (~np.isin(released.owners, taken), outcome == UNMATCHED)
-        late, later = _verdicts(columns, released, external, rest, most)
+        late, later = _match_part(columns, released, external, rest, most)
         outcome, claim = np.where(rest[1], late, outcome), np.where(rest[1], later, claim)
     order = np.argsort(_DANGER[outcome], kind="stable")
     _, first = np.unique(external.owners[order], return_index=True)
@@ -96,12 +100,12 @@ def exact_claims(columns: Sequence[Column], released: Records, external: Records
     return Claims(row.astype(np.int64), outcome[row], claimed)
 
 
-def _owned(records: Records) -> Records:
+def _with_owners(records: Records) -> Records:
     """The records with their owners spelt out, so that a part of them keeps its numbers."""
     return Records(records.codes, records.owners)
 
 
-def _telling(columns: Sequence[Column], records: Records, axis: int) -> Flags:
+def _unmasked_records(columns: Sequence[PublishedColumn], records: Records, axis: int) -> Flags:
     """Records of which no cell goes with everything of the other file: labels (0) or values (1) of the covers."""
     tells = np.ones(len(records), bool)
     for place, column in enumerate(columns):
@@ -111,20 +115,20 @@ def _telling(columns: Sequence[Column], records: Records, axis: int) -> Flags:
     return tells
 
 
-def _verdicts(
-    columns: Sequence[Column], released: Records, external: Records, some: tuple[Flags, Flags], most: int
+def _match_part(
+    columns: Sequence[PublishedColumn], released: Records, external: Records, some: tuple[Flags, Flags], most: int
 ) -> tuple[NDArray[np.int8], Longs]:
     """Outcome and claim of each outside record, when a part of each file is matched."""
     outcome, claim = np.full(len(external), UNMATCHED, np.int8), np.full(len(external), NOBODY, np.int64)
     rows = np.flatnonzero(some[1])
-    made = join(columns, released.at(np.flatnonzero(some[0])), external.at(rows))
-    of_tuple, sole = match(made, most)
-    outcome[rows], claim[rows] = of_tuple[made.external.of_row], sole[made.external.of_row]
+    tuple_join = join(columns, released.select_rows(np.flatnonzero(some[0])), external.select_rows(rows))
+    of_tuple, sole = match(tuple_join, most)
+    outcome[rows], claim[rows] = of_tuple[tuple_join.external.of_row], sole[tuple_join.external.of_row]
     return outcome, claim
 
 
 def linkage(
-    columns: Sequence[Column],
+    columns: Sequence[PublishedColumn],
     released: Records,
     external: Records,
     *,
@@ -140,11 +144,11 @@ def linkage(
     where there is none; `outsiders` are records of people known not to be in the release.
     """
     attack = _Attack("external_exact", tuple(columns), released, truth, most)
-    return _measured(attack, external, outsiders, seed, remedy)
+    return _measure(attack, external, outsiders, seed, remedy)
 
 
 def probable_linkage(
-    columns: Sequence[Column],
+    columns: Sequence[PublishedColumn],
     released: Records,
     external: Records,
     *,
@@ -161,7 +165,7 @@ def probable_linkage(
     least `threshold`.
     """
     attack = _Attack("external_probable", tuple(columns), released, truth, most, tuple(near), threshold)
-    return _measured(attack, external, outsiders, seed, remedy=False)
+    return _measure(attack, external, outsiders, seed, remedy=False)
 
 
 # --- one attack, its control and its remedy -------------------------------------------------------------
@@ -172,7 +176,7 @@ class _Attack:
     """Everything but the list it is tried with."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[PublishedColumn, ...]
     released: Records
     truth: Longs | None
     most: int
@@ -189,39 +193,46 @@ class _Attack:
             claims = exact_claims(self.columns, self.released, external, self.most)
             counts = np.bincount(claims.outcome, minlength=len(OUTCOMES))
             return claims, dict(zip(OUTCOMES, counts.tolist(), strict=True))
-        found = probable.posterior(self.columns, self.released, external, self.near, seed, self.most)
-        claims = _likely(found, external, self.threshold)
-        return claims, {**found.figures, "threshold": self.threshold, "expected_right": _expected(found, claims)}
+        posterior = probable.posterior(self.columns, self.released, external, self.near, seed, self.most)
+        claims = _likely(posterior, external, self.threshold)
+        expected = _expected_correct(posterior, claims)
+        return claims, {**posterior.figures, "threshold": self.threshold, "expected_right": expected}
 
 
-def _measured(attack: _Attack, external: Records, outsiders: Records | None, seed: int, remedy: bool) -> Estimate:
+def _measure(attack: _Attack, external: Records, outsiders: Records | None, seed: int, remedy: bool) -> Estimate:
     control = Control.MARGINS if outsiders is None else Control.HELD_OUT
-    asked: dict[str, Any] = {"control": control, "variables": attack.variables}
-    reason, detail = _hindrance(attack, external)
+    common: dict[str, Any] = {"control": control, "variables": attack.variables}
+    reason, detail = _reason_not_measured(attack, external)
     if reason is not None:
-        return unmeasured(attack.name, "linkage", reason, detail=detail, **asked)
+        return not_measured(attack.name, "linkage", reason, detail=detail, **common)
     try:
         if outsiders is None:
             claims, figures = attack.claims(external, seed)
-            chance, _ = attack.claims(shuffled(external, seed), seed)
+            chance, _ = attack.claims(shuffle_columns(external, seed), seed)
             truth = attack.truth
         else:
-            claims, chance, figures = _beside(attack, external, outsiders, seed)
+            claims, chance, figures = _claims_with_outsiders(attack, external, outsiders, seed)
             truth = None  # outsiders have no right claims: claims are held against claims
     except TooManyPairs:
-        return unmeasured(attack.name, "linkage", "too_many_pairs", **asked)
+        return not_measured(attack.name, "linkage", "too_many_pairs", **common)
     tried = trials(claims, truth)
-    detail = {**_counted(attack, external, claims), **figures}
-    stops = None
+    detail = {**_claim_figures(attack, external, claims), **figures}
+    remedy_column = None
     if remedy and tried.successes:
-        stops = stopper(attack.columns, attack.released, external, truth, attack.most, tried.successes)
+        remedy_column = best_remedy(attack.columns, attack.released, external, truth, attack.most, tried.successes)
     return estimate(
-        attack.name, "linkage", tried,
-        baseline=trials(chance, truth), reach=tried.attempts, remedy=stops, detail=detail, **asked,
-    )  # fmt: skip
+        attack.name,
+        "linkage",
+        tried,
+        baseline=trials(chance, truth),
+        reach=tried.attempts,
+        remedy=remedy_column,
+        detail=detail,
+        **common,
+    )
 
 
-def _hindrance(attack: _Attack, external: Records) -> tuple[str | None, Mapping[str, int | float | str]]:
+def _reason_not_measured(attack: _Attack, external: Records) -> tuple[str | None, Mapping[str, int | float | str]]:
     """Why nothing can be tried, if so."""
     if not attack.columns:
         return "no_shared_column", {}
@@ -231,7 +242,7 @@ def _hindrance(attack: _Attack, external: Records) -> tuple[str | None, Mapping[
     return ("no_common_values", {"variable": strange[0]}) if strange else (None, {})
 
 
-def shuffled(records: Records, seed: int) -> Records:
+def shuffle_columns(records: Records, seed: int) -> Records:
     """The records with every column shuffled on its own: the margins stay, and nobody is left.
 
     Columns of which one follows from another (region from comuna) are shuffled together: breaking what always goes
@@ -248,24 +259,24 @@ def _blocks(codes: NDArray[np.integer], rng: np.random.Generator) -> list[list[i
     """Columns in groups: those that follow from one another together, judged on a sample."""
     sample = codes if len(codes) <= _SAMPLE else codes[np.sort(rng.choice(len(codes), _SAMPLE, replace=False))]
     block = list(range(codes.shape[1]))
-    for one in range(codes.shape[1]):
-        for other in range(one):
-            if block[one] != block[other] and _follows(sample[:, one], sample[:, other]):
-                block = [block[other] if home == block[one] else home for home in block]
-    return [[place for place, home in enumerate(block) if home == name] for name in dict.fromkeys(block)]
+    for column in range(codes.shape[1]):
+        for earlier in range(column):
+            if block[column] != block[earlier] and _determines(sample[:, column], sample[:, earlier]):
+                block = [block[earlier] if block_ == block[column] else block_ for block_ in block]
+    return [[position for position, block_ in enumerate(block) if block_ == name] for name in dict.fromkeys(block)]
 
 
-def _follows(one: NDArray[np.integer], other: NDArray[np.integer]) -> bool:
+def _determines(first: NDArray[np.integer], second: NDArray[np.integer]) -> bool:
     """Whether the finer column settles the coarser one; nearly distinct values settle everything and do not count."""
-    kinds = max(len(np.unique(one)), len(np.unique(other)))
-    coarse = min(len(np.unique(one)), len(np.unique(other)))
-    if coarse < 2 or kinds * _OFTEN > len(one):
+    kinds = max(len(np.unique(first)), len(np.unique(second)))
+    coarse = min(len(np.unique(first)), len(np.unique(second)))
+    if coarse < 2 or kinds * _OFTEN > len(first):
         return False
-    pairs = np.unique(one.astype(np.int64) * (int(other.max()) + 1) + other)
+    pairs = np.unique(first.astype(np.int64) * (int(second.max()) + 1) + second)
     return bool(len(pairs) <= kinds + kinds // 50)
 
 
-def _beside(
+def _claims_with_outsiders(
     attack: _Attack, external: Records, outsiders: Records, seed: int
 ) -> tuple[Claims, Claims, dict[str, int | float | str]]:
     """The list and the outsiders tried together, so that both meet the same rivals."""
@@ -279,14 +290,14 @@ def _beside(
 
 def trials(claims: Claims, truth: Longs | None) -> Trials:
     """One attempt per person; right claims succeed, or any claim where the truth is unknown."""
-    return Trials(len(claims.row), claims.made if truth is None else claims.right(truth))
+    return Trials(len(claims.row), claims.count if truth is None else claims.right(truth))
 
 
-def _counted(attack: _Attack, external: Records, claims: Claims) -> dict[str, int | float | str]:
+def _claim_figures(attack: _Attack, external: Records, claims: Claims) -> dict[str, int | float | str]:
     """Claims, those that are right where the truth is known, and people of the list who look alike."""
     whole = join(attack.columns, attack.released, external).external
     figures: dict[str, int | float | str] = {
-        "claims": claims.made,
+        "claims": claims.count,
         "alike_in_list": int(whole.rows[whole.who == SEVERAL].sum()),
     }
     if attack.truth is not None:
@@ -295,19 +306,24 @@ def _counted(attack: _Attack, external: Records, claims: Claims) -> dict[str, in
     return figures
 
 
-def stopper(
-    columns: Sequence[Column], released: Records, external: Records, truth: Longs | None, most: int, successes: int
+def best_remedy(
+    columns: Sequence[PublishedColumn],
+    released: Records,
+    external: Records,
+    truth: Longs | None,
+    most: int,
+    successes: int,
 ) -> str | None:
     """The column without which the fewest exact claims succeed; None where none makes a difference."""
     if len(columns) == 1:
         return columns[0].name
     left = {}
-    for place, column in enumerate(columns):
-        kept = [other for other in range(len(columns)) if other != place]
-        fewer = [columns[other] for other in kept]
+    for position, column in enumerate(columns):
+        others = [other for other in range(len(columns)) if other != position]
+        fewer = [columns[other] for other in others]
         try:
             left[column.name] = trials(
-                exact_claims(fewer, released.pick(kept), external.pick(kept), most), truth
+                exact_claims(fewer, released.select_columns(others), external.select_columns(others), most), truth
             ).successes
         except TooManyPairs:
             continue
@@ -318,19 +334,19 @@ def stopper(
 # --- from probabilities to claims -----------------------------------------------------------------------
 
 
-def _likely(found: probable.Posterior, external: Records, threshold: float) -> Claims:
+def _likely(posterior: probable.Posterior, external: Records, threshold: float) -> Claims:
     """One claim per outside person and per released person, the likeliest; equals cancel each other."""
-    probability = found.probability[found.of_row]
+    probability = posterior.probability[posterior.of_row]
     order = np.argsort(-probability, kind="stable")
     _, first = np.unique(external.owners[order], return_index=True)
     row = order[first].astype(np.int64)
-    person = np.where(probability[row] >= threshold, found.person[found.of_row[row]], NOBODY)
+    person = np.where(probability[row] >= threshold, posterior.person[posterior.of_row[row]], NOBODY)
     person = np.where(person == SEVERAL, NOBODY, person)
-    kept = np.where(_stands_alone(person, probability[row]), person, NOBODY)
-    return Claims(row, np.where(kept >= 0, ONE_TO_ONE, UNMATCHED).astype(np.int8), kept)
+    claimed = np.where(_is_unrivalled(person, probability[row]), person, NOBODY)
+    return Claims(row, np.where(claimed >= 0, ONE_TO_ONE, UNMATCHED).astype(np.int8), claimed)
 
 
-def _stands_alone(person: Longs, probability: NDArray[np.float64]) -> Flags:
+def _is_unrivalled(person: Longs, probability: NDArray[np.float64]) -> Flags:
     """Whether a claim is the likeliest one of its person, and alone in that."""
     if not len(person):
         return np.zeros(0, bool)
@@ -341,7 +357,7 @@ def _stands_alone(person: Longs, probability: NDArray[np.float64]) -> Flags:
     return np.asarray(top & (np.bincount(shifted[top], minlength=size)[shifted] == 1), bool)
 
 
-def _expected(found: probable.Posterior, claims: Claims) -> float:
+def _expected_correct(posterior: probable.Posterior, claims: Claims) -> float:
     """Right claims that the probabilities promise."""
-    made = claims.row[claims.person >= 0]
-    return round(float(found.probability[found.of_row[made]].sum()), 3)
+    claimed_rows = claims.row[claims.person >= 0]
+    return round(float(posterior.probability[posterior.of_row[claimed_rows]].sum()), 3)

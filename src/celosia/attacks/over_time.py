@@ -20,15 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from celosia.attacks._compatible import AnyHierarchy, compatible
-from celosia.attacks._estimates import Trials, estimate, unmeasured
-from celosia.attacks._pairs import MOST_PAIRS, TooManyPairs, covered
-from celosia.attacks._scene import Column, Records
-from celosia.attacks._view import View
-from celosia.attacks.linkage import Claims, exact_claims, shuffled, stopper, trials
-from celosia.model.attacks import Control, Estimate, Finding, Severity
+from celosia.attacks.attack_input import PublishedColumn, Records, View, is_covered
+from celosia.attacks.compatible import AnyHierarchy, compatible
+from celosia.attacks.estimates import Trials, estimate, not_measured
+from celosia.attacks.linkage import Claims, best_remedy, exact_claims, shuffle_columns, trials
+from celosia.attacks.pairs import MOST_PAIRS, TooManyPairs
+from celosia.model.reports.attacks import Control, Estimate, Finding, Severity
 from celosia.model.values import is_masked
-from celosia.tuples import group_codes
+from celosia.tuples.table import group_codes
 
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -65,15 +64,15 @@ def over_time(
     followed, pairs = follow(columns, _records(first, on), _records(second, on), seed=seed, truth=truth, most=most)
     findings: tuple[Finding, ...] = ()
     shared = [shared_column(first, second, name, known.get(name)) for name in first.names if name in second.names]
-    if _mostly_right(followed):
+    if _mostly_beyond_chance(followed):
         findings = tuple(finding for column in shared for finding in compare(first, second, column, pairs))
-    findings = _most_told(findings, side_by_side(first, second, shared, seed=seed, most=most))
+    findings = _widest_findings(findings, side_by_side(first, second, shared, seed=seed, most=most))
     differences = tuple(differencing(first, second, on, name, seed=seed) for name in sensitive if name not in on)
     return OverTime((followed, *differences), findings, pairs)
 
 
 def side_by_side(
-    first: View, second: View, shared: Sequence[Column], *, seed: int, most: int = MOST_PAIRS
+    first: View, second: View, shared: Sequence[PublishedColumn], *, seed: int, most: int = MOST_PAIRS
 ) -> tuple[Finding, ...]:
     """Cells that one release hides and the other shows, once rows are joined by all that both publish.
 
@@ -83,58 +82,58 @@ def side_by_side(
     names = [column.name for column in shared]
     pairs = _same_order(first, second, shared)
     if pairs is None:
-        found, pairs = follow(shared, _records(first, names), _records(second, names), seed=seed, most=most)
-        if not _mostly_right(found):
+        followed, pairs = follow(shared, _records(first, names), _records(second, names), seed=seed, most=most)
+        if not _mostly_beyond_chance(followed):
             return ()
-    told = [finding for column in shared for finding in compare(first, second, column, pairs)]
-    return tuple(finding for finding in told if finding.kind != "value_changed")
+    findings = [finding for column in shared for finding in compare(first, second, column, pairs)]
+    return tuple(finding for finding in findings if finding.kind != "value_changed")
 
 
-def _same_order(first: View, second: View, shared: Sequence[Column]) -> tuple[Longs, Longs] | None:
+def _same_order(first: View, second: View, shared: Sequence[PublishedColumn]) -> tuple[Longs, Longs] | None:
     """The rows of both one by one, where nearly all go together in this order and not in another."""
     rows = np.arange(len(first.codes))
     if len(rows) != len(second.codes) or len(rows) < 2:
         return None
-    together, moved = (_together(first, second, shared, np.roll(rows, by)) for by in (0, len(rows) // 2))
+    together, moved = (_rows_compatible(first, second, shared, np.roll(rows, by)) for by in (0, len(rows) // 2))
     if together.mean() < _IN_ORDER or moved.mean() > _IN_ORDER / 2:
         return None
     return rows[together], rows[together]
 
 
-def _together(first: View, second: View, shared: Sequence[Column], later: Longs) -> Flags:
-    found = np.ones(len(later), np.bool_)
+def _rows_compatible(first: View, second: View, shared: Sequence[PublishedColumn], later: Longs) -> Flags:
+    compatible_rows = np.ones(len(later), np.bool_)
     for column in shared:
-        labels = second.codes[later, second.place(column.name)]
-        found &= covered(column, labels, first.codes[:, first.place(column.name)])
-    return found
+        labels = second.codes[later, second.column_index(column.name)]
+        compatible_rows &= is_covered(column, labels, first.codes[:, first.column_index(column.name)])
+    return compatible_rows
 
 
-def _most_told(one: Sequence[Finding], other: Sequence[Finding]) -> tuple[Finding, ...]:
+def _widest_findings(first: Sequence[Finding], second: Sequence[Finding]) -> tuple[Finding, ...]:
     """Of two findings of one kind on the same columns, the one that reaches more people."""
     best: dict[tuple[str, tuple[str, ...]], Finding] = {}
-    for finding in (*one, *other):
-        kept = best.setdefault((finding.kind, finding.columns), finding)
-        if finding.persons > kept.persons:
+    for finding in (*first, *second):
+        widest = best.setdefault((finding.kind, finding.columns), finding)
+        if finding.persons > widest.persons:
             best[finding.kind, finding.columns] = finding
     return tuple(best.values())
 
 
-def _mostly_right(followed: Estimate) -> bool:
+def _mostly_beyond_chance(followed: Estimate) -> bool:
     """Whether at least half of the pairs are more than chance: what is told of cells leans on them."""
     if not followed.works or followed.excess is None or followed.rate is None:
         return False
     return 2 * followed.excess >= followed.rate
 
 
-def shared_column(first: View, second: View, name: str, hierarchy: AnyHierarchy | None = None) -> Column:
+def shared_column(first: View, second: View, name: str, hierarchy: AnyHierarchy | None = None) -> PublishedColumn:
     """A column of both releases: labels of the second × labels of the first that may be the same value."""
-    labels, values = (view.labels[view.place(name)] for view in (second, first))
-    return Column(name, compatible(labels, values, hierarchy))
+    labels, values = (view.labels[view.column_index(name)] for view in (second, first))
+    return PublishedColumn(name, compatible(labels, values, hierarchy))
 
 
 def _records(view: View, names: Sequence[str]) -> Records:
     """The rows over some columns."""
-    places = [view.place(name) for name in names]
+    places = [view.column_index(name) for name in names]
     return Records(np.asarray(view.codes[:, places], np.int64), view.persons)
 
 
@@ -142,7 +141,7 @@ def _records(view: View, names: Sequence[str]) -> Records:
 
 
 def follow(
-    columns: Sequence[Column],
+    columns: Sequence[PublishedColumn],
     first: Records,
     second: Records,
     *,
@@ -157,43 +156,52 @@ def follow(
     names, none = tuple(column.name for column in columns), np.empty(0, np.int64)
     reason = "no_shared_column" if not columns else "no_records" if not len(first) or not len(second) else None
     if reason is not None:
-        return unmeasured(FOLLOWED, "over_time", reason, control=Control.MARGINS, variables=names), (none, none)
+        return not_measured(FOLLOWED, "over_time", reason, control=Control.MARGINS, variables=names), (none, none)
     try:
         claims = exact_claims(columns, second, first, most)
-        chance = exact_claims(columns, second, shuffled(first, seed), most)
+        chance = exact_claims(columns, second, shuffle_columns(first, seed), most)
     except TooManyPairs:
-        reason = "too_many_pairs"
-        return unmeasured(FOLLOWED, "over_time", reason, control=Control.MARGINS, variables=names), (none, none)
+        return not_measured(FOLLOWED, "over_time", "too_many_pairs", control=Control.MARGINS, variables=names), (
+            none,
+            none,
+        )
     tried = trials(claims, truth)
-    remedy = stopper(columns, second, first, truth, most, tried.successes) if tried.successes else None
-    found = estimate(
-        FOLLOWED, "over_time", tried, control=Control.MARGINS, baseline=trials(chance, truth),
-        reach=tried.attempts, variables=names, remedy=remedy, detail=_figures(claims, truth),
-    )  # fmt: skip
-    return found, _rows(claims, second)
+    remedy = best_remedy(columns, second, first, truth, most, tried.successes) if tried.successes else None
+    followed = estimate(
+        FOLLOWED,
+        "over_time",
+        tried,
+        control=Control.MARGINS,
+        baseline=trials(chance, truth),
+        reach=tried.attempts,
+        variables=names,
+        remedy=remedy,
+        detail=_figures(claims, truth),
+    )
+    return followed, _rows(claims, second)
 
 
 def _figures(claims: Claims, truth: Longs | None) -> dict[str, int | float | str]:
-    figures: dict[str, int | float | str] = {"followed": claims.made}
+    figures: dict[str, int | float | str] = {"followed": claims.count}
     return figures if truth is None else {**figures, "right": claims.right(truth)}
 
 
 def _rows(claims: Claims, second: Records) -> tuple[Longs, Longs]:
     """The followed rows of the first release and those of the second."""
     owners, first_row = np.unique(second.owners, return_index=True)
-    made = claims.person >= 0
-    return claims.row[made], first_row[np.searchsorted(owners, claims.person[made])].astype(np.int64)
+    claimed = claims.person >= 0
+    return claims.row[claimed], first_row[np.searchsorted(owners, claims.person[claimed])].astype(np.int64)
 
 
 # --- what the pairs give away ---------------------------------------------------------------------------
 
 
-def compare(first: View, second: View, column: Column, pairs: tuple[Longs, Longs]) -> tuple[Finding, ...]:
+def compare(first: View, second: View, column: PublishedColumn, pairs: tuple[Longs, Longs]) -> tuple[Finding, ...]:
     """Cells of followed records that changed, or that one release hides or blurs and the other shows."""
-    earlier = first.codes[pairs[0], first.place(column.name)].astype(np.int64)
-    later = second.codes[pairs[1], second.place(column.name)].astype(np.int64)
+    earlier = first.codes[pairs[0], first.column_index(column.name)].astype(np.int64)
+    later = second.codes[pairs[1], second.column_index(column.name)].astype(np.int64)
     before, after = _blur(first, second, column)
-    same = covered(column, later, earlier)
+    same = is_covered(column, later, earlier)
     hidden_before, hidden_after = np.isinf(before)[earlier], np.isinf(after)[later]
     finer_later, finer_earlier = before[earlier] > after[later], after[later] > before[earlier]
     counted: tuple[tuple[str, Flags, Severity], ...] = (
@@ -204,17 +212,24 @@ def compare(first: View, second: View, column: Column, pairs: tuple[Longs, Longs
         ("coarse_cell_shown_earlier", same & finer_earlier & ~hidden_after, "high"),
     )
     return tuple(
-        Finding(kind=kind, columns=(column.name,), cells=int(cells.sum()),
-                persons=_people(first, pairs[0][cells]), severity=severity, remedy=column.name)
-        for kind, cells, severity in counted if cells.any()
-    )  # fmt: skip
+        Finding(
+            kind=kind,
+            columns=(column.name,),
+            cells=int(cells.sum()),
+            persons=_people(first, pairs[0][cells]),
+            severity=severity,
+            remedy=column.name,
+        )
+        for kind, cells, severity in counted
+        if cells.any()
+    )
 
 
 def _people(view: View, rows: Longs) -> int:
     return len(rows) if view.persons is None else len(np.unique(view.persons[rows]))
 
 
-def _blur(first: View, second: View, column: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _blur(first: View, second: View, column: PublishedColumn) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How many labels of the other release each label may be: infinite for a mask, which is not counted either."""
     masked_first = _masks(first, column.name)
     masked_second = _masks(second, column.name)
@@ -225,19 +240,19 @@ def _blur(first: View, second: View, column: Column) -> tuple[NDArray[np.float64
 
 
 def _masks(view: View, name: str) -> Flags:
-    return np.asarray([is_masked(label) for label in view.labels[view.place(name)]], bool)
+    return np.asarray([is_masked(label) for label in view.labels[view.column_index(name)]], bool)
 
 
 # --- differencing ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class ClassChanges:
     """The same class in both releases: how many people, and whether those who came or went give themselves away."""
 
     moved: Longs  # people more (fewer: negative) in the second release
     nested: Flags  # the contents of the smaller lie within those of the larger
-    alone: Flags  # all who came or went have one sensitive value
+    one_value: Flags  # all who came or went have one sensitive value
 
 
 def differencing(first: View, second: View, on: Sequence[str], sensitive: str, *, seed: int) -> Estimate:
@@ -245,57 +260,68 @@ def differencing(first: View, second: View, on: Sequence[str], sensitive: str, *
     names = (*on, sensitive)
     if not on or not len(first.codes) or not len(second.codes):
         reason = "no_shared_column" if not on else "no_records"
-        return unmeasured(DIFFERENCING, "over_time", reason, control=Control.MARGINS, variables=names)
-    one, other, sizes = _in_common(first, second, names)
-    found = class_changes(one, other, sizes)
+        return not_measured(DIFFERENCING, "over_time", reason, control=Control.MARGINS, variables=names)
+    earlier, later, sizes = _common_codes(first, second, names)
+    changes = class_changes(earlier, later, sizes)
     rng = np.random.Generator(np.random.Philox(seed))
-    mixed = other.copy()
-    mixed[:, -1] = rng.permutation(mixed[:, -1])
-    given_away, reach = _given_away(found)
+    shuffled = later.copy()
+    shuffled[:, -1] = rng.permutation(shuffled[:, -1])
+    trials, reach = _disclosing_classes(changes)
     detail = {
-        "grown_by_one": int(np.count_nonzero(found.moved == 1)),
-        "shrunk_by_one": int(np.count_nonzero(found.moved == -1)),
+        "grown_by_one": int(np.count_nonzero(changes.moved == 1)),
+        "shrunk_by_one": int(np.count_nonzero(changes.moved == -1)),
         "people_given_away": reach,
     }
     return estimate(
-        DIFFERENCING, "over_time", given_away, control=Control.MARGINS, variables=names,
-        baseline=_given_away(class_changes(one, mixed, sizes))[0],
-        reach=given_away.attempts, remedy=sensitive, reason=None if given_away.attempts else "no_class_moved",
+        DIFFERENCING,
+        "over_time",
+        trials,
+        control=Control.MARGINS,
+        variables=names,
+        baseline=_disclosing_classes(class_changes(earlier, shuffled, sizes))[0],
+        reach=trials.attempts,
+        remedy=sensitive,
+        reason=None if trials.attempts else "no_class_moved",
         detail=detail,
-    )  # fmt: skip
+    )
 
 
-def _given_away(found: Classes) -> tuple[Trials, int]:
+def _disclosing_classes(changes: ClassChanges) -> tuple[Trials, int]:
     """Classes that moved and those that give away who came or went; and how many people those are."""
-    told = found.nested & found.alone & (found.moved != 0)
-    return Trials(int(np.count_nonzero(found.moved)), int(np.count_nonzero(told))), int(np.abs(found.moved[told]).sum())
+    disclosed = changes.nested & changes.one_value & (changes.moved != 0)
+    trials = Trials(int(np.count_nonzero(changes.moved)), int(np.count_nonzero(disclosed)))
+    return trials, int(np.abs(changes.moved[disclosed]).sum())
 
 
-def _in_common(first: View, second: View, names: Sequence[str]) -> tuple[Longs, Longs, list[int]]:
+def _common_codes(first: View, second: View, names: Sequence[str]) -> tuple[Longs, Longs, list[int]]:
     """The columns of both releases over common vocabularies; one row of a person and tuple counts once."""
-    ones: list[Longs] = []
-    others: list[Longs] = []
+    earlier: list[Longs] = []
+    later: list[Longs] = []
     sizes = []
     for name in names:
         words: dict[str, int] = {}
-        for view, codes in ((first, ones), (second, others)):
-            place = view.place(name)
-            recode = np.asarray([words.setdefault(w, len(words)) for w in view.labels[place]], np.int64)
-            codes.append(recode[view.codes[:, place]])
+        for view, codes in ((first, earlier), (second, later)):
+            column = view.column_index(name)
+            recode = np.asarray([words.setdefault(w, len(words)) for w in view.labels[column]], np.int64)
+            codes.append(recode[view.codes[:, column]])
         sizes.append(len(words))
-    made = [np.stack(columns, axis=1) for columns in (ones, others)]
-    return _once(made[0], first.persons, sizes), _once(made[1], second.persons, sizes), sizes
+    stacked = [np.stack(columns, axis=1) for columns in (earlier, later)]
+    return (
+        _count_persons_once(stacked[0], first.persons, sizes),
+        _count_persons_once(stacked[1], second.persons, sizes),
+        sizes,
+    )
 
 
-def _once(codes: Longs, persons: Longs | None, sizes: Sequence[int]) -> Longs:
+def _count_persons_once(codes: Longs, persons: Longs | None, sizes: Sequence[int]) -> Longs:
     if persons is None:
         return codes
     keyed = np.concatenate([codes, persons[:, None]], axis=1)
-    kept, _ = group_codes(keyed, [*sizes, int(persons.max(initial=0)) + 1])
-    return np.asarray(codes[kept], np.int64)
+    first, _ = group_codes(keyed, [*sizes, int(persons.max(initial=0)) + 1])
+    return np.asarray(codes[first], np.int64)
 
 
-def class_changes(first: Longs, second: Longs, sizes: Sequence[int]) -> Classes:
+def class_changes(first: Longs, second: Longs, sizes: Sequence[int]) -> ClassChanges:
     """What became of every class (all columns but the last) that both releases hold."""
     both = np.concatenate([first, second])
     later = np.arange(len(both)) >= len(first)
@@ -303,15 +329,13 @@ def class_changes(first: Longs, second: Longs, sizes: Sequence[int]) -> Classes:
     _, of_cell = group_codes(both[start][:, :-1], sizes[:-1])
     before, after = np.bincount(cell[~later], minlength=len(start)), np.bincount(cell[later], minlength=len(start))
     classes = int(of_cell.max(initial=-1)) + 1
-    n_before, n_after = _summed(of_cell, before, classes), _summed(of_cell, after, classes)
+    n_before, n_after = _sum_by_class(of_cell, before, classes), _sum_by_class(of_cell, after, classes)
     gained, lost = np.maximum(after - before, 0), np.maximum(before - after, 0)
-    nested = (_summed(of_cell, gained, classes) == 0) | (_summed(of_cell, lost, classes) == 0)
-    kinds = _summed(of_cell, (gained + lost > 0).astype(np.int64), classes)
+    nested = (_sum_by_class(of_cell, gained, classes) == 0) | (_sum_by_class(of_cell, lost, classes) == 0)
+    kinds = _sum_by_class(of_cell, (gained + lost > 0).astype(np.int64), classes)
     there = (n_before > 0) & (n_after > 0)
-    return Classes((n_after - n_before)[there], nested[there], (kinds == 1)[there])
+    return ClassChanges((n_after - n_before)[there], nested[there], (kinds == 1)[there])
 
 
-def _summed(group: Longs, counts: NDArray[np.integer], groups: int) -> Longs:
-    total = np.zeros(groups, np.int64)
-    np.add.at(total, group, counts)
-    return total
+def _sum_by_class(group: Longs, counts: NDArray[np.integer], groups: int) -> Longs:
+    return np.bincount(group, counts, groups).astype(np.int64)

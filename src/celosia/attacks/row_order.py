@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.attacks._meaning import Span, meaning_of
-from celosia.attacks._view import Codes, View
-from celosia.model.attacks import Finding, Severity
+from celosia.attacks.attack_input import Codes, View
+from celosia.attacks.label_meaning import Span, meaning_of
+from celosia.model.reports.attacks import Finding, Severity
 
 _FEWEST = 3  # different intervals that must follow one another
 _MOST = 10_000  # labels beyond which a column is not one of intervals
@@ -28,17 +28,16 @@ Ranks = NDArray[np.float64]
 
 def ordered_rows(view: View, truth: View | None = None) -> tuple[Finding, ...]:
     """Columns of intervals in whose order the file is, though what it shows does not explain that order."""
-    found = []
-    for place, name in enumerate(view.names):
-        ranks = _interval_ranks(view.labels[place])
-        if ranks is None or not _along(ranks[view.codes[:, place]]) or _explained(view, place):
+    findings = []
+    for column, name in enumerate(view.names):
+        ranks = _interval_ranks(view.labels[column])
+        if ranks is None or not _runs_along_file(ranks[view.codes[:, column]]) or _order_is_explained(view, column):
             continue
-        severity = _severity(view, truth, name)
+        severity = _order_severity(view, truth, name)
         if severity is not None:
-            rows = view.telling[place]
-            found.append(Finding(kind="ordered_rows", columns=(name,), cells=int(rows.sum()),
-                                 persons=view.people(rows), severity=severity))  # fmt: skip
-    return tuple(found)
+            rows = view.readable[column]
+            findings.append(view.finding("ordered_rows", (name,), rows, severity))
+    return tuple(findings)
 
 
 def _interval_ranks(labels: Sequence[str]) -> Ranks | None:
@@ -54,7 +53,7 @@ def _span(label: str) -> Span | None:
     return meaning.days if meaning.days is not None and meaning.days.wide else meaning.numbers
 
 
-def _along(values: Ranks) -> bool:
+def _runs_along_file(values: Ranks) -> bool:
     """Whether the values go up, or down, along the file, and repeat: several rows in each interval."""
     steps = np.diff(values[np.isfinite(values)])
     if len(steps) < 2 * _FEWEST or not (_FEWEST - 1 <= np.count_nonzero(steps) <= len(steps) / 2):
@@ -62,25 +61,28 @@ def _along(values: Ranks) -> bool:
     return bool(max((steps >= 0).mean(), (steps <= 0).mean()) >= _RUNS)
 
 
-def _explained(view: View, first: int) -> bool:
+def _order_is_explained(view: View, first: int) -> bool:
     """Whether rows alike in a column are in the order of the other published columns, one after the other."""
     alike = view.codes[1:, first] == view.codes[:-1, first]
-    start, places = int(alike.sum()), [place for place in range(len(view.names)) if place != first]
-    while places:
-        sorted_by = [place for place in places if _in_order(view, place, alike)]
+    start, columns = (
+        int(alike.sum()),
+        [column_index for column_index in range(len(view.names)) if column_index != first],
+    )
+    while columns:
+        sorted_by = [column_index for column_index in columns if _in_order(view, column_index, alike)]
         if not sorted_by:
             break
-        places.remove(sorted_by[0])
+        columns.remove(sorted_by[0])
         column = view.codes[:, sorted_by[0]]
         alike &= column[1:] == column[:-1]
     same = np.all(view.codes[1:] == view.codes[:-1], axis=1)
     return int((alike & ~same).sum()) < _OPEN * start
 
 
-def _in_order(view: View, place: int, alike: NDArray[np.bool_]) -> bool:
+def _in_order(view: View, column: int, alike: NDArray[np.bool_]) -> bool:
     """Whether a column goes up, or down, by text or by number, among neighbours that are alike so far."""
-    for ranks in _orders(view.labels[place]):
-        steps = np.diff(ranks[view.codes[:, place]])[alike]
+    for ranks in _orders(view.labels[column]):
+        steps = np.diff(ranks[view.codes[:, column]])[alike]
         if (steps != 0).any() and max((steps >= 0).mean(), (steps <= 0).mean()) >= _RUNS:
             return True
     return False
@@ -96,16 +98,16 @@ def _orders(labels: Sequence[str]) -> tuple[Codes, Codes]:
     return by_text.astype(np.int64), by_number
 
 
-def _severity(view: View, truth: View | None, name: str) -> Severity | None:
+def _order_severity(view: View, truth: View | None, name: str) -> Severity | None:
     """A trace where the original is unknown, a disclosure where it is in this order, nothing where it is not."""
     if truth is None or name not in truth.names:
         return "low"
-    spans = [_span(label) for label in truth.labels[truth.place(name)]]
-    exact = [meaning_of(label).days for label in truth.labels[truth.place(name)]]
+    spans = [_span(label) for label in truth.labels[truth.column_index(name)]]
+    exact = [meaning_of(label).days for label in truth.labels[truth.column_index(name)]]
     begins = [day if day is not None else span for day, span in zip(exact, spans, strict=True)]
-    values = np.array([np.nan if one is None else one.low for one in begins], np.float64)
-    steps = np.diff(values[truth.codes[:, truth.place(name)]])
-    inside = view.codes[1:, view.place(name)] == view.codes[:-1, view.place(name)]
+    values = np.array([np.nan if begin is None else begin.low for begin in begins], np.float64)
+    steps = np.diff(values[truth.codes[:, truth.column_index(name)]])
+    inside = view.codes[1:, view.column_index(name)] == view.codes[:-1, view.column_index(name)]
     steps = steps[inside & np.isfinite(steps)]
     moving = steps[steps != 0]
     return "medium" if len(moving) and max((moving > 0).mean(), (moving < 0).mean()) >= _RUNS else None

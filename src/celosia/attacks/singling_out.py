@@ -5,8 +5,8 @@ Knows published labels, what they cover, and the original that judges. Ignores s
   (columns are added one at a time, the most isolating first). It holds for whoever has a value under each label.
 - It succeeds when one person, and no other, of the original satisfies it.
 - The control makes predicates of people who are not in the release, in the same manner: of people held out, published
-  as the release publishes their values; in a full register of invented people, who take the place of half of the
-  released ones with their columns dealt out at random, while the other half is attacked. Both are chosen alike, so that
+  as the release publishes their values; in a full register of invented people, who replace half of the released
+  ones with each column shuffled, while the other half is attacked. Both are chosen alike, so that
   where the release tells nothing about the original both succeed equally often. What the margins alone give away, like
   the only person with a label, is no excess.
 Source: WP29 opinion 05/2014, section 2.2.1; Cohen, Nissim 2020 (predicates that isolate, against a baseline).
@@ -21,22 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from celosia.attacks._estimates import Trials, estimate, unmeasured
-from celosia.attacks._scene import (
+from celosia.attacks.attack_input import (
+    AttackInput,
     Codes,
-    Column,
     Flags,
+    PublishedColumn,
     Records,
-    Scene,
-    a_few,
-    class_of,
-    index_of,
-    lone_records,
-    one_record_each,
-    people_in,
-    stops_most,
+    equivalence_classes,
+    inverted_index,
+    most_protective_column,
+    one_record_per_person,
+    persons_per_class,
+    random_subset,
+    single_person_records,
 )
-from celosia.model.attacks import Control, Estimate, Risk
+from celosia.attacks.estimates import Trials, estimate, not_measured
+from celosia.model.reports.attacks import Estimate, Risk
 
 _NAME = "isolating_combination"
 _RISK: Risk = "singling_out"
@@ -46,38 +46,48 @@ _ENOUGH = 100_000  # records that choose the columns; all of them are then judge
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Labels of everybody among whom isolation is judged; the last column is the company: 0, or 1 for a second one."""
+    """Labels of everybody among whom isolation is judged; the last column is 0, or 1 for a second release."""
 
     codes: Codes
     owners: Codes
-    mine: Flags  # records of the people attacked
-    other: Flags  # records of the control
+    attacked: Flags  # records of the people attacked
+    control: Flags  # records of the control
 
 
 def singling_out(
-    scene: Scene, rng: np.random.Generator, *, attempts: int = 2_000, most_columns: int = 4
-) -> Estimate:  # fmt: skip
+    data: AttackInput, rng: np.random.Generator, *, attempts: int = 2_000, most_columns: int = 4
+) -> Estimate:
     """How often a combination that is alone in the release is one person's alone in the original."""
-    control = Control.MARGINS if scene.held_out is None else Control.HELD_OUT
-    if not len(scene.released) or not len(scene.original) or not scene.columns:
-        return unmeasured(_NAME, _RISK, "empty_release", control=control, variables=scene.names)
-    covers = [_covering_everything(column) for column in scene.columns]
-    pool = _with_invented(scene.released, rng) if scene.held_out is None else _with_outsiders(scene, covers, rng)
+    if not len(data.released) or not len(data.original) or not data.columns:
+        return not_measured(_NAME, _RISK, "empty_release", control=data.control, variables=data.names)
+    covers = [_covering_everything(column) for column in data.columns]
+    pool = _with_invented(data.released, rng) if data.held_out is None else _with_outsiders(data, covers, rng)
     chain = _most_isolating(pool, most_columns, rng)
     queries, chosen = _predicates(pool, chain, rng)
-    mine, other = pool.mine[chosen], pool.other[chosen]
-    hopeful = _hopeful(queries, covers, scene.released)
-    ours, theirs = np.flatnonzero(mine & hopeful), np.flatnonzero(other & hopeful)
-    tried, baseline = _judged(scene, covers, queries, [a_few(places, attempts, rng) for places in (ours, theirs)])
-    names = tuple(scene.names[place] for place in chain[-1])
+    plausible = _plausible_predicates(queries, covers, data.released)
+    attacked, controls = (np.flatnonzero(flags[chosen] & plausible) for flags in (pool.attacked, pool.control))
+    samples = [random_subset(predicates, attempts, rng) for predicates in (attacked, controls)]
+    tried, baseline = _judge_predicates(data, covers, queries, samples)
+    names, released = tuple(data.names[column] for column in chain[-1]), data.released
+    alone = _count_alone(pool, chosen[plausible])
+    remedy = most_protective_column(
+        names, chain[-1], lambda columns: _isolation(released.codes[:, columns], released.owners)[0]
+    )
     return estimate(
-        _NAME, _RISK, tried, control=control, baseline=baseline, reach=_alone(pool, chosen[hopeful]), variables=names,
-        remedy=_remedy(scene.released, chain[-1], names), reason=None if len(ours) else "nobody_alone",
-        detail={"columns": len(names), "alone": _alone(pool, chosen[hopeful])},
-    )  # fmt: skip
+        _NAME,
+        _RISK,
+        tried,
+        control=data.control,
+        baseline=baseline,
+        reach=alone,
+        variables=names,
+        remedy=remedy,
+        reason=None if len(attacked) else "nobody_alone",
+        detail={"columns": len(names), "alone": alone},
+    )
 
 
-def _covering_everything(column: Column) -> sparse.csr_array:
+def _covering_everything(column: PublishedColumn) -> sparse.csr_array:
     """The labels of a column, and after them each value that no label covers, as a label of its own."""
     covered = np.asarray(column.covers.sum(axis=0)).reshape(-1) > 0
     if covered.all():
@@ -87,9 +97,11 @@ def _covering_everything(column: Column) -> sparse.csr_array:
 
 
 def _with_invented(released: Records, rng: np.random.Generator) -> _Pool:
-    """The release, and beside it a second one where half of the people are invented: their columns are dealt out at
-    random, each apart from the others. The other half of the people is attacked in the first, the invented half is the
-    control in the second; so both have the same company."""
+    """The release and a second one where half of the people are invented: each of their columns is shuffled.
+
+    The other half of the people is attacked in the first, the invented half is the control in the second; so both are
+    isolated among the same people.
+    """
     _, owners = np.unique(released.owners, return_inverse=True)
     invented = rng.permutation(owners.max() + 1) % 2 == 1
     fake = np.flatnonzero(invented[owners])
@@ -105,22 +117,22 @@ def _with_invented(released: Records, rng: np.random.Generator) -> _Pool:
     )
 
 
-def _with_outsiders(scene: Scene, covers: Sequence[sparse.csr_array], rng: np.random.Generator) -> _Pool:
-    """The release and the people held out, under labels that the release gives to such values, all in one company."""
-    assert scene.held_out is not None
+def _with_outsiders(data: AttackInput, covers: Sequence[sparse.csr_array], rng: np.random.Generator) -> _Pool:
+    """The release and the people held out, under labels that the release gives to such values."""
+    assert data.held_out is not None
     labels = [
-        _labels_drawn(table, scene.released.codes[:, c], scene.original.codes[:, c], scene.held_out.codes[:, c], rng)
+        draw_labels(table, data.released.codes[:, c], data.original.codes[:, c], data.held_out.codes[:, c], rng)
         for c, table in enumerate(covers)
     ]
-    codes = np.concatenate([scene.released.codes, np.stack(labels, axis=1)])
-    _, ours = np.unique(scene.released.owners, return_inverse=True)
-    _, theirs = np.unique(scene.held_out.owners, return_inverse=True)
-    mine = np.arange(len(codes)) < len(scene.released)
+    codes = np.concatenate([data.released.codes, np.stack(labels, axis=1)])
+    _, ours = np.unique(data.released.owners, return_inverse=True)
+    _, theirs = np.unique(data.held_out.owners, return_inverse=True)
+    mine = np.arange(len(codes)) < len(data.released)
     owners = np.concatenate([ours, theirs + ours.max() + 1])
     return _Pool(np.column_stack([codes, np.zeros(len(codes), np.int64)]), owners, mine, ~mine)
 
 
-def _labels_drawn(
+def draw_labels(
     covers: sparse.csr_array, released: Codes, original: Codes, values: Codes, rng: np.random.Generator
 ) -> Codes:
     """A label over each value, as often as the release uses it for the originals that it covers."""
@@ -136,7 +148,7 @@ def _labels_drawn(
 
 def _most_isolating(pool: _Pool, most: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     """Growing combinations of columns: each adds the column that leaves most people alone, then most classes."""
-    seen = a_few(np.arange(len(pool.codes)), _ENOUGH, rng)
+    seen = random_subset(np.arange(len(pool.codes)), _ENOUGH, rng)
     codes, owners, side = pool.codes[seen], pool.owners[seen], pool.codes.shape[1] - 1
     chain: list[tuple[int, ...]] = [()]
     for _ in range(min(most, side)):
@@ -147,33 +159,32 @@ def _most_isolating(pool: _Pool, most: int, rng: np.random.Generator) -> list[tu
 
 def _isolation(codes: Codes, owners: Codes) -> tuple[int, int]:
     """People alone in a combination of columns, and classes."""
-    classes, label = class_of(codes)
-    return int((people_in(label, owners, classes) == 1).sum()), classes
+    classes, label = equivalence_classes(codes)
+    return int((persons_per_class(label, owners, classes) == 1).sum()), classes
 
 
 def _predicates(pool: _Pool, chain: Sequence[tuple[int, ...]], rng: np.random.Generator) -> tuple[Codes, Codes]:
-    """One predicate for each person who is alone in some combination of the chain, with the fewest columns; and the
-    record that it is read off."""
+    """A predicate of the fewest columns for each person who is alone in the chain, and the record it is read from."""
     queries, rows = [], []
     side = pool.codes.shape[1] - 1
     waiting = np.ones(len(pool.codes), bool)
     for columns in chain:
-        alone = np.flatnonzero(waiting & lone_records(pool.codes[:, [*columns, side]], pool.owners))
-        chosen = alone[one_record_each(pool.owners[alone], rng)]
-        made = np.full((len(chosen), side), _OPEN, np.int64)
-        made[:, list(columns)] = pool.codes[chosen][:, list(columns)]
-        queries.append(made)
+        alone = np.flatnonzero(waiting & single_person_records(pool.codes[:, [*columns, side]], pool.owners))
+        chosen = alone[one_record_per_person(pool.owners[alone], rng)]
+        predicates = np.full((len(chosen), side), _OPEN, np.int64)
+        predicates[:, list(columns)] = pool.codes[chosen][:, list(columns)]
+        queries.append(predicates)
         rows.append(chosen)
         waiting &= ~np.isin(pool.owners, pool.owners[chosen])
     return np.concatenate(queries), np.concatenate(rows)
 
 
-def _alone(pool: _Pool, chosen: Codes) -> int:
+def _count_alone(pool: _Pool, chosen: Codes) -> int:
     """People of the release itself among those with a predicate."""
-    return int(((pool.codes[chosen, -1] == 0) & ~pool.other[chosen]).sum())
+    return int(((pool.codes[chosen, -1] == 0) & ~pool.control[chosen]).sum())
 
 
-def _hopeful(queries: Codes, covers: Sequence[sparse.csr_array], released: Records) -> Flags:
+def _plausible_predicates(queries: Codes, covers: Sequence[sparse.csr_array], released: Records) -> Flags:
     """Predicates that at most one person is expected to satisfy, columns taken apart; all, when there is none.
 
     Only where labels overlap: local recoding makes combinations that are alone because of how they are masked, and
@@ -185,8 +196,8 @@ def _hopeful(queries: Codes, covers: Sequence[sparse.csr_array], released: Recor
     for c, table in enumerate(covers):
         share = np.append(_label_shares(table, released.codes[:, c]), 1.0)  # the last for an open column
         expected *= share[queries[:, c]]
-    found = expected <= 1
-    return found if found.any() else ~found
+    at_most_one = expected <= 1
+    return at_most_one if at_most_one.any() else ~at_most_one
 
 
 def _overlap(covers: sparse.csr_array, released: Codes) -> bool:
@@ -202,18 +213,12 @@ def _label_shares(covers: sparse.csr_array, released: Codes) -> NDArray[np.float
     return np.asarray(covers.astype(np.float64) @ by_value / len(released), np.float64)
 
 
-def _judged(
-    scene: Scene, covers: Sequence[sparse.csr_array], queries: Codes, groups: Sequence[Codes]
-) -> list[Trials]:  # fmt: skip
+def _judge_predicates(
+    data: AttackInput, covers: Sequence[sparse.csr_array], queries: Codes, groups: Sequence[Codes]
+) -> list[Trials]:
     """How many predicates of each group one person of the original satisfies, and no other."""
-    from celosia.kernels.queries import people_of
+    from celosia.kernels.queries import sole_persons
 
-    index = index_of(scene.original.codes, covers)
-    owners = scene.original.owners.astype(np.int64)
-    return [Trials(len(group), int((people_of(index, queries[group], owners) >= 0).sum())) for group in groups]
-
-
-def _remedy(released: Records, columns: Sequence[int], names: Sequence[str]) -> str | None:
-    """The column of the combination without which fewest people are alone in the release."""
-    left = [[c for c in columns if c != column] for column in columns]
-    return stops_most([_isolation(released.codes[:, rest], released.owners)[0] for rest in left], names)
+    index = inverted_index(data.original.codes, covers)
+    owners = data.original.owners.astype(np.int64)
+    return [Trials(len(group), int((sole_persons(index, queries[group], owners) >= 0).sum())) for group in groups]

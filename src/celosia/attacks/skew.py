@@ -12,9 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from celosia.attacks._scene import class_of
-from celosia.attacks._view import View
-from celosia.model.attacks import Finding
+from celosia.attacks.attack_input import View, equivalence_classes
+from celosia.model.reports.attacks import Finding
 
 LEAST = 10  # people in a group below which nine in ten says little
 NEARLY_ALL = 0.9
@@ -26,20 +25,21 @@ def skewed_classes(view: View, known: Sequence[str], sensitive: str) -> Finding 
     """People in groups (over the known columns) where nearly all, but not all, show one rare sensitive value."""
     from scipy.stats import binom  # a second of imports, for this attack alone
 
-    target = view.place(sensitive)
-    shown = np.flatnonzero(view.telling[target])
-    if not known or not len(shown):
+    target = view.column_index(sensitive)
+    readable_rows = np.flatnonzero(view.readable[target])
+    if not known or not len(readable_rows):
         return None
-    values, width = view.codes[shown, target], len(view.labels[target])
-    classes, label = class_of(np.ascontiguousarray(view.codes[shown][:, [view.place(name) for name in known]]))
+    values, width = view.codes[readable_rows, target], len(view.labels[target])
+    classes, label = equivalence_classes(
+        np.ascontiguousarray(view.codes[readable_rows][:, [view.column_index(name) for name in known]])
+    )
     cells, counts = np.unique(label * width + values, return_counts=True)
-    sizes, usual = np.bincount(label, minlength=classes), np.bincount(values, minlength=width) / len(shown)
+    sizes, usual = np.bincount(label, minlength=classes), np.bincount(values, minlength=width) / len(readable_rows)
     of, share = sizes[cells // width], usual[cells % width]
     luck = binom.sf(counts - 1, of, share) * len(cells)
     skewed = (of >= LEAST) & (counts < of) & (counts >= NEARLY_ALL * of) & (counts / of - share >= FAR) & (luck < _LUCK)
     if not skewed.any():
         return None
     rows = np.zeros(view.rows, np.bool_)
-    rows[shown[np.isin(label * width + values, cells[skewed])]] = True
-    return Finding(kind="skewed_class", columns=(sensitive,), cells=int(rows.sum()), persons=view.people(rows),
-                   severity="medium", remedy=sensitive, detail={"groups": int(skewed.sum())})  # fmt: skip
+    rows[readable_rows[np.isin(label * width + values, cells[skewed])]] = True
+    return view.finding("skewed_class", (sensitive,), rows, "medium", sensitive, {"groups": int(skewed.sum())})

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from celosia.attacks._view import View, running_numbers
+from celosia.attacks.attack_input import View, running_numbers
 from celosia.attacks.disguise import check_digits
-from celosia.model.attacks import Finding
+from celosia.model.reports.attacks import Finding
 
 _NEARLY_ALL = 0.95
 _MINORITY = 0.2  # a way of writing this rare is a trace
@@ -30,30 +30,29 @@ _SENTENCE = re.compile(r"\S+(?:\s+\S+){3,}")
 
 def traces(view: View) -> tuple[Finding, ...]:
     """Every trace in the published columns."""
-    found: list[Finding] = []
-    for place, name in enumerate(view.names):
-        found += _sequence(view, place, name)
-        found += _free_text(view, place, name)
-        found += _plain_identifier(view, place, name)
-        found += _formats(view, place, name)
-    return tuple(found)
+    findings: list[Finding] = []
+    for column, name in enumerate(view.names):
+        findings += _sequence(view, column, name)
+        findings += _free_text(view, column, name)
+        findings += _plain_identifier(view, column, name)
+        findings += _formats(view, column, name)
+    return tuple(findings)
 
 
-def _sequence(view: View, place: int, name: str) -> Iterator[Finding]:
+def _sequence(view: View, column: int, name: str) -> Iterator[Finding]:
     """Whole numbers, nearly one per row, nearly without gaps, and more of them than chance would leave apart.
 
     Where they stand in the file says nothing: a release lies in the order of its published values.
     """
-    counts = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
-    told = np.array(running_numbers(view.labels[place]), np.int64)
-    numbers = told[(told >= 0) & (counts > 0)]
+    counts = np.bincount(view.codes[:, column], minlength=len(view.labels[column]))
+    running = np.array(running_numbers(view.labels[column]), np.int64)
+    numbers = running[(running >= 0) & (counts > 0)]
     if len(numbers) < max(_NEARLY_ALL * view.rows, 10):
         return
     spread = int(numbers.max() - numbers.min()) + 1
-    if len(numbers) >= spread / 4 and not _by_chance(len(numbers), int(counts[told >= 0].sum()), spread):
-        rows = view.telling[place]
-        yield Finding(kind="sequence_number", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
-                      severity="medium", remedy=name)  # fmt: skip
+    if len(numbers) >= spread / 4 and not _by_chance(len(numbers), int(counts[running >= 0].sum()), spread):
+        rows = view.readable[column]
+        yield view.finding("sequence_number", (name,), rows, "medium", name)
 
 
 def _by_chance(different: int, rows: int, spread: int) -> bool:
@@ -68,29 +67,30 @@ def _by_chance(different: int, rows: int, spread: int) -> bool:
     return different - expected < _BEYOND * deviation
 
 
-def _free_text(view: View, place: int, name: str) -> Iterator[Finding]:
+def _free_text(view: View, column: int, name: str) -> Iterator[Finding]:
     """Sentences that hardly repeat: somebody wrote them, and may have written names."""
-    counts = np.bincount(view.codes[:, place], minlength=len(view.labels[place]))
-    written = np.array([_SENTENCE.fullmatch(label) is not None for label in view.labels[place]], np.bool_)
+    counts = np.bincount(view.codes[:, column], minlength=len(view.labels[column]))
+    written = np.array([_SENTENCE.fullmatch(label) is not None for label in view.labels[column]], np.bool_)
     sentences, different = int(counts[written].sum()), int((counts[written] > 0).sum())
     if sentences >= 3 and sentences > view.rows / 100 and different > sentences / 2:
-        rows = written[view.codes[:, place]]
-        yield Finding(kind="free_text", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
-                      severity="high", remedy=name)  # fmt: skip
+        rows = written[view.codes[:, column]]
+        yield view.finding("free_text", (name,), rows, "high", name)
 
 
-def _plain_identifier(view: View, place: int, name: str) -> Iterator[Finding]:
-    """Identity numbers with a right verifying digit, mail addresses, or names of people, as they are."""
-    labels, rows = [label for label in view.labels[place] if label.strip("* ")], view.telling[place]
+def _plain_identifier(view: View, column: int, name: str) -> Iterator[Finding]:
+    """Identity numbers with a right check digit, mail addresses, or names of people, as they are."""
+    labels, rows = [label for label in view.labels[column] if label.strip("* ")], view.readable[column]
     if len(labels) < 10:
         return
-    shown = labels[:: max(1, len(labels) // 1_000)]
-    ways = (("run", _run_shares(shown)), ("mail", _share(shown, _MAIL)),
-            ("name", _share(shown, _NAME) if len(labels) > rows.sum() / 2 else 0.0))  # fmt: skip
+    sample = labels[:: max(1, len(labels) // 1_000)]
+    ways = (
+        ("run", _run_shares(sample)),
+        ("mail", _share(sample, _MAIL)),
+        ("name", _share(sample, _NAME) if len(labels) > rows.sum() / 2 else 0.0),
+    )
     space, share = max(ways, key=lambda way: way[1])
     if share >= _MOSTLY:
-        yield Finding(kind="plain_identifier", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
-                      severity="high", remedy=name, detail={"space": space})  # fmt: skip
+        yield view.finding("plain_identifier", (name,), rows, "high", name, {"space": space})
 
 
 def _share(labels: list[str], pattern: re.Pattern[str]) -> float:
@@ -98,18 +98,18 @@ def _share(labels: list[str], pattern: re.Pattern[str]) -> float:
 
 
 def _run_shares(labels: list[str]) -> float:
-    """Share of labels that are a Chilean RUN with its verifying digit."""
-    found = [match for label in labels if (match := _RUN.fullmatch(label.strip())) is not None]
-    if not found:
+    """Share of labels that are a Chilean RUN with its check digit."""
+    matches = [match for label in labels if (match := _RUN.fullmatch(label.strip())) is not None]
+    if not matches:
         return 0.0
-    right = check_digits(np.array([int(match[1].replace(".", "")) for match in found], np.int64))
-    return sum(match[2].upper() == digit for match, digit in zip(found, right, strict=True)) / len(labels)
+    right = check_digits(np.array([int(match[1].replace(".", "")) for match in matches], np.int64))
+    return sum(match[2].upper() == digit for match, digit in zip(matches, right, strict=True)) / len(labels)
 
 
-def _formats(view: View, place: int, name: str) -> Iterator[Finding]:
+def _formats(view: View, column: int, name: str) -> Iterator[Finding]:
     """Cells whose way of writing is rare in a column that has one usual way."""
-    labels = view.labels[place]
-    counts = np.bincount(view.codes[:, place], minlength=len(labels))
+    labels = view.labels[column]
+    counts = np.bincount(view.codes[:, column], minlength=len(labels))
     padded = len({len(label.strip()) for label in labels if label.strip().isdecimal()}) == 1
     ways = [_way(label, padded) for label in labels]
     total: Counter[str] = Counter()
@@ -120,16 +120,15 @@ def _formats(view: View, place: int, name: str) -> Iterator[Finding]:
         return
     usual, often = total.most_common(1)[0]
     rare = [way for way, count in total.items() if 0 < count <= _MINORITY * often and way[0] == usual[0]]
-    rows = np.array([way in rare for way in ways], np.bool_)[view.codes[:, place]]
+    rows = np.array([way in rare for way in ways], np.bool_)[view.codes[:, column]]
     if rows.any():
-        yield Finding(kind="format_trace", columns=(name,), cells=int(rows.sum()), persons=view.people(rows),
-                      severity="low", remedy=name, detail={"formats": len(rare) + 1})  # fmt: skip
+        yield view.finding("format_trace", (name,), rows, "low", name, {"formats": len(rare) + 1})
 
 
 def _way(label: str, padded: bool = False) -> str:
-    """How a cell is written, as its kind and the marks of the hand; empty where it says nothing.
+    """How a cell is written: its kind and its peculiarities; empty where it says nothing.
 
-    Where whole numbers are `padded` to one length, a zero in front is no mark: 05302 beside 13101.
+    Where whole numbers are `padded` to one length, a leading zero is no peculiarity: 05302 beside 13101.
     """
     text = label.strip()
     if not text or "*" in text:

@@ -1,4 +1,4 @@
-"""Undoing masks: a cell that was masked and that the rest of the file still tells.
+"""Undoing masks: a masked cell that the rest of the file still determines.
 
 Knows the published labels. Ignores how they were made. Every attack guesses a cell from the other rows where it is
 visible: by the rows that share another column (region from comuna, a household's value from another member), by a
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.attacks._estimates import Trials, estimate
-from celosia.attacks._leaders import Leader, leaders, pairs
-from celosia.attacks._view import Codes, Flags, View, running_numbers
-from celosia.model.attacks import Control, Estimate, Finding
+from celosia.attacks.attack_input import Codes, Flags, View, running_numbers
+from celosia.attacks.estimates import Trials, estimate
+from celosia.attacks.predictors import Predictor, predictor_pairs, single_predictors
+from celosia.model.reports.attacks import Control, Estimate, Finding
 
 SURE = 0.95  # share of right guesses from which a mask counts as undone
 _LUCK = 1e-3  # chance that some group agrees by accident
@@ -45,26 +45,27 @@ def unmask(view: View, truth: Codes | None = None) -> tuple[Estimate, ...]:
 
     `truth` holds the original codes in the view's own labels (-1 where the label is not published), for judging.
     """
-    found = []
+    estimates = []
     for target, name in enumerate(view.names):
-        if view.masked[target].any() and view.telling[target].any():
-            tried = [_judged(view, target, name, *attack, truth) for attack in _attacks(view, target)]
+        if view.masked[target].any() and view.readable[target].any():
+            tried = [_assess(view, target, name, *attack, truth) for attack in _attacks(view, target)]
             working = [attempt for attempt in tried if attempt is not None and attempt.works and attempt.persons]
-            found += sorted(working, key=lambda one: (-one.persons, len(one.variables), one.variables))[:1]
-    return tuple(found)
+            working.sort(key=lambda attempt: (-attempt.persons, len(attempt.variables), attempt.variables))
+            estimates += working[:1]
+    return tuple(estimates)
 
 
 def _attacks(view: View, target: int) -> Iterator[tuple[str, tuple[str, ...], _Guesses]]:
-    for leader in leaders(view, target):
-        yield "dependency", leader.columns, _by_group(view, target, leader)
-    for leader in pairs(view, target, _PAIRS):
-        yield "dependency", leader.columns, _by_group(view, target, leader)
+    for predictor in single_predictors(view, target):
+        yield "dependency", predictor.columns, _by_group(view, target, predictor)
+    for predictor in predictor_pairs(view, target, _PAIRS):
+        yield "dependency", predictor.columns, _by_group(view, target, predictor)
     yield "row_order", (), _by_neighbours(view, target, np.arange(view.rows))
     for name, order in _sequences(view, target):
         yield "sequence", (name,), _by_neighbours(view, target, order)
 
 
-def _judged(
+def _assess(
     view: View,
     target: int,
     name: str,
@@ -76,79 +77,79 @@ def _judged(
     """One attack as an estimate; None where it undoes no mask."""
     if not guesses.sure.any():
         return None
-    own, seen = view.codes[:, target], view.telling[target]
-    usual = np.bincount(own[seen]).argmax()
+    own, readable = view.codes[:, target], view.readable[target]
+    usual = np.bincount(own[readable]).argmax()
     if truth is None:
-        judged, right, column = guesses.visible >= 0, guesses.visible == own, own[seen]
+        assessed, right, column = guesses.visible >= 0, guesses.visible == own, own[readable]
     else:
-        judged, right, column = guesses.sure, guesses.masked == truth[:, target], truth[view.masked[target], target]
-    tried = Trials(int(judged.sum()), int((judged & right).sum()))
+        assessed, right, column = guesses.sure, guesses.masked == truth[:, target], truth[view.masked[target], target]
+    tried = Trials(int(assessed.sum()), int((assessed & right).sum()))
     baseline = Trials(len(column), int((column == usual).sum()))
-    found = estimate(
+    result = estimate(
         attack,
         "unmasking",
         tried,
         control=Control.MARGINS,
         baseline=baseline,
-        reach=view.people(guesses.sure),
+        reach=view.count_persons(guesses.sure),
         variables=(name, *columns),
         remedy=columns[0] if columns else None,
         detail={"cells": int(guesses.sure.sum()), "masked": int(view.masked[target].sum())},
     )
-    return found if found.rate is not None and found.rate >= SURE else None
+    return result if result.rate is not None and result.rate >= SURE else None
 
 
-def _by_group(view: View, target: int, leader: Leader) -> _Guesses:
+def _by_group(view: View, target: int, predictor: Predictor) -> _Guesses:
     """The most frequent label among the visible rows of the group, the row itself left out."""
-    seen = view.telling[target] & (leader.groups >= 0)
+    readable = view.readable[target] & (predictor.groups >= 0)
     width = len(view.labels[target])
-    keys, counts = np.unique(leader.groups[seen] * width + view.codes[seen, target], return_counts=True)
+    keys, counts = np.unique(predictor.groups[readable] * width + view.codes[readable, target], return_counts=True)
     group, label = keys // width, keys % width
-    best, second = _two_most(group, label, counts, leader.size)
-    totals = np.bincount(group, counts, leader.size).astype(np.int64)
+    best, second = _two_most(group, label, counts, predictor.size)
+    totals = np.bincount(group, counts, predictor.size).astype(np.int64)
     visible = np.full(view.rows, -1, np.int64)
-    own, of = view.codes[seen, target], leader.groups[seen]
-    visible[seen] = _left_out(own, of, best, second, totals)
-    masked = np.where(view.masked[target] & (leader.groups >= 0), best.label[leader.groups], -1)
+    own, of = view.codes[readable, target], predictor.groups[readable]
+    visible[readable] = _leave_one_out_guess(own, of, best, second, totals)
+    masked = np.where(view.masked[target] & (predictor.groups >= 0), best.label[predictor.groups], -1)
     pooled = visible >= 0
     functional = pooled.any() and (visible[pooled] == view.codes[pooled, target]).mean() >= SURE
-    certain = totals > 0 if functional else _agreeing(view, target, best, totals)
-    told = (leader.groups >= 0) & certain[leader.groups]
-    return _Guesses(np.where(told, visible, -1), masked, (masked >= 0) & told)
+    certain = totals > 0 if functional else _agreeing_groups(view, target, best, totals)
+    certain_rows = (predictor.groups >= 0) & certain[predictor.groups]
+    return _Guesses(np.where(certain_rows, visible, -1), masked, (masked >= 0) & certain_rows)
 
 
 @dataclass(frozen=True, slots=True)
-class _Most:
+class _MostFrequent:
     label: Codes  # per group, -1 where there is none
     count: Codes
 
 
-def _two_most(group: Codes, label: Codes, counts: Codes, size: int) -> tuple[_Most, _Most]:
+def _two_most(group: Codes, label: Codes, counts: Codes, size: int) -> tuple[_MostFrequent, _MostFrequent]:
     """The most and the second most frequent label of each group; ties by code."""
     order = np.lexsort((label, -counts, group))
     ordered = group[order]
     rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    found = []
-    for place in (0, 1):
-        chosen = order[rank == place]
-        most = _Most(np.full(size, -1, np.int64), np.zeros(size, np.int64))
+    ranks = []
+    for rank_ in (0, 1):
+        chosen = order[rank == rank_]
+        most = _MostFrequent(np.full(size, -1, np.int64), np.zeros(size, np.int64))
         most.label[group[chosen]], most.count[group[chosen]] = label[chosen], counts[chosen]
-        found.append(most)
-    return found[0], found[1]
+        ranks.append(most)
+    return ranks[0], ranks[1]
 
 
-def _left_out(own: Codes, group: Codes, best: _Most, second: _Most, totals: Codes) -> Codes:
+def _leave_one_out_guess(own: Codes, group: Codes, best: _MostFrequent, second: _MostFrequent, totals: Codes) -> Codes:
     """The guess for each visible row from the others of its group; -1 where there is no other."""
     without = np.where(own == best.label[group], best.count[group] - 1, best.count[group])
     guess = np.where(second.count[group] > without, second.label[group], best.label[group])
     return np.where(totals[group] > 1, guess, -1)
 
 
-def _agreeing(view: View, target: int, best: _Most, totals: Codes) -> Flags:
+def _agreeing_groups(view: View, target: int, best: _MostFrequent, totals: Codes) -> Flags:
     """Groups that agree on one label more than the whole column would let them by accident."""
     from scipy.stats import binom  # a second of imports, for this attack alone
 
-    shares = np.bincount(view.codes[view.telling[target], target], minlength=len(view.labels[target]))
+    shares = np.bincount(view.codes[view.readable[target], target], minlength=len(view.labels[target]))
     share = shares[best.label] / max(shares.sum(), 1)
     accident = binom.sf(best.count - 1, totals, share) * max(int((totals > 0).sum()), 1)
     return (totals > 0) & (best.count >= SURE * totals) & (accident < _LUCK)
@@ -167,12 +168,12 @@ def _sequences(view: View, target: int) -> Iterator[tuple[str, Codes]]:
 
 def _by_neighbours(view: View, target: int, order: Codes) -> _Guesses:
     """The label of the visible rows before and after in an order, where both agree."""
-    own, seen = view.codes[order, target], view.telling[target][order]
+    own, seen = view.codes[order, target], view.readable[target][order]
     before, after = _last_seen(own, seen), _last_seen(own[::-1], seen[::-1])[::-1]
     agreed = np.where((before == after) & (before >= 0), before, -1)
     guess = np.empty(view.rows, np.int64)
     guess[order] = agreed
-    visible, masked = view.telling[target], view.masked[target]
+    visible, masked = view.readable[target], view.masked[target]
     return _Guesses(np.where(visible, guess, -1), np.where(masked, guess, -1), masked & (guess >= 0))
 
 
@@ -185,17 +186,17 @@ def _last_seen(own: Codes, seen: Flags) -> Codes:
 
 def near_numbers(view: View, within: int = 1) -> tuple[Finding, ...]:
     """Columns of numbers that another column of numbers gives within so much: an age beside a birth year."""
-    found = []
+    findings = []
     for target, name in enumerate(view.names):
         if not view.masked[target].any():
             continue
-        for other, leader in enumerate(view.names):
+        for other, other_name in enumerate(view.names):
             cells = _near(view, target, other, within) if other != target else np.zeros(view.rows, np.bool_)
             if cells.any():
-                found.append(Finding(kind="near_number", columns=(name, leader), cells=int(cells.sum()),
-                                     persons=view.people(cells), severity="high", remedy=leader,
-                                     detail={"within": within}))  # fmt: skip
-    return tuple(found)
+                findings.append(
+                    view.finding("near_number", (name, other_name), cells, "high", other_name, {"within": within})
+                )
+    return tuple(findings)
 
 
 def _near(view: View, target: int, other: int, within: int) -> Flags:
@@ -214,10 +215,10 @@ def _near(view: View, target: int, other: int, within: int) -> Flags:
     return nobody
 
 
-def _numbers(view: View, place: int) -> np.ndarray:
+def _numbers(view: View, column: int) -> np.ndarray:
     """The cells as numbers; a date counts by its year, however it is written; not a number where the label is none."""
-    values = [_number(label) for label in view.labels[place]]
-    return np.array(values, np.float64)[view.codes[:, place]]
+    values = [_number(label) for label in view.labels[column]]
+    return np.array(values, np.float64)[view.codes[:, column]]
 
 
 def _number(label: str) -> float:
@@ -226,64 +227,72 @@ def _number(label: str) -> float:
     return float(head) if head.isdecimal() and len(head) < 16 else np.nan
 
 
-def recoding_betrayed(view: View, universe: dict[str, Sequence[str]], few: int) -> tuple[Finding, ...]:
+def revealed_recodings(view: View, universe: dict[str, Sequence[str]], few: int) -> tuple[Finding, ...]:
     """Partly masked codes among full ones: which codes under the mask are left once those shown in full are taken away.
 
     `universe` holds every value a column can take (an official list, the leaves of its hierarchy). A reader who knows
     that codes with enough people stay in full reads a mask as one of the others.
     """
-    found = []
-    for place, name in enumerate(view.names):
+    findings = []
+    for column, name in enumerate(view.names):
         if name not in universe:
             continue
-        left = _candidates_left(view.labels[place], universe[name])
-        cells = np.isin(view.codes[:, place], [code for code, count in left.items() if 0 < count < few])
+        left = _candidates_left(view.labels[column], universe[name])
+        cells = np.isin(view.codes[:, column], [code for code, count in left.items() if 0 < count < few])
         if cells.any():
-            one = np.isin(view.codes[:, place], [code for code, count in left.items() if count == 1])
-            found.append(Finding(kind="recoding_betrayed", columns=(name,), cells=int(cells.sum()),
-                                 persons=view.people(cells), severity="high" if one.any() else "medium", remedy=name,
-                                 detail={"single": int(one.sum()), "few": few}))  # fmt: skip
-    return tuple(found)
+            single = np.isin(view.codes[:, column], [code for code, count in left.items() if count == 1])
+            findings.append(
+                view.finding(
+                    "recoding_betrayed",
+                    (name,),
+                    cells,
+                    "high" if single.any() else "medium",
+                    name,
+                    {"single": int(single.sum()), "few": few},
+                )
+            )
+    return tuple(findings)
 
 
 def _candidates_left(labels: Sequence[str], universe: Sequence[str]) -> dict[int, int]:
     """Per partly masked label, how many values under it are not shown in full."""
-    shown = {label for label in labels if "*" not in label}
-    rest = [value for value in universe if value not in shown]
-    found = {}
+    visible = {label for label in labels if "*" not in label}
+    rest = [value for value in universe if value not in visible]
+    remaining = {}
     for code, label in enumerate(labels):
         prefix = label.rstrip("*")
-        if prefix and prefix != label and shown:
-            found[code] = sum(value.startswith(prefix) and len(value) == len(label) for value in rest)
-    return found
+        if prefix and prefix != label and visible:
+            remaining[code] = sum(value.startswith(prefix) and len(value) == len(label) for value in rest)
+    return remaining
 
 
-def derived_shown(view: View, sensitive: Sequence[str]) -> tuple[Finding, ...]:
+def visible_derivatives(view: View, sensitive: Sequence[str]) -> tuple[Finding, ...]:
     """Columns made from a sensitive one that stay visible where it is masked: the chapter beside a masked diagnosis."""
-    found = []
+    findings = []
     for name in sensitive:
-        target = view.place(name)
-        for other, shown in enumerate(view.names):
-            cells = view.masked[target] & view.telling[other]
-            if other != target and cells.any() and _follows(view, target, other):
-                found.append(Finding(kind="derived_shown", columns=(name, shown), cells=int(cells.sum()),
-                                     persons=view.people(cells), severity="high", remedy=shown))  # fmt: skip
-    return tuple(found)
+        target = view.column_index(name)
+        for other, derived in enumerate(view.names):
+            cells = view.masked[target] & view.readable[other]
+            if other != target and cells.any() and _is_coarser_reading(view, target, other):
+                findings.append(view.finding("derived_shown", (name, derived), cells, "high", derived))
+    return tuple(findings)
 
 
-def _follows(view: View, source: int, derived: int) -> bool:
+def _is_coarser_reading(view: View, source: int, derived: int) -> bool:
     """Whether one column is a coarser reading of another: it follows from it, and not from its own margin."""
     reading = View(
         (view.names[source], view.names[derived]),
         (view.labels[source], view.labels[derived]),
         view.codes[:, [source, derived]],
     )
-    leader = Leader("", (), np.where(reading.telling[0], reading.codes[:, 0], -1), len(reading.labels[0]))
-    guesses = _by_group(reading, 1, leader)
-    judged, alike = guesses.visible >= 0, np.bincount(leader.groups[leader.groups >= 0], minlength=leader.size)
-    repeated = reading.telling[1] & (leader.groups >= 0) & (alike[leader.groups] > 1)
-    if not judged.any() or judged.sum() < SURE * repeated.sum():  # some diagnoses tell the sex, but not all
+    predictor = Predictor("", (), np.where(reading.readable[0], reading.codes[:, 0], -1), len(reading.labels[0]))
+    guesses = _by_group(reading, 1, predictor)
+    assessed = guesses.visible >= 0
+    alike = np.bincount(predictor.groups[predictor.groups >= 0], minlength=predictor.size)
+    repeated = reading.readable[1] & (predictor.groups >= 0) & (alike[predictor.groups] > 1)
+    # Some diagnoses determine the sex, but not all do.
+    if not assessed.any() or assessed.sum() < SURE * repeated.sum():
         return False
-    right = (guesses.visible[judged] == reading.codes[judged, 1]).mean()
-    usual = np.bincount(reading.codes[judged, 1]).max() / judged.sum()
+    right = (guesses.visible[assessed] == reading.codes[assessed, 1]).mean()
+    usual = np.bincount(reading.codes[assessed, 1]).max() / assessed.sum()
     return bool(right >= SURE and usual < SURE and len(reading.labels[1]) < len(reading.labels[0]))

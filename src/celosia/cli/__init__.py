@@ -3,6 +3,6 @@
 Exit codes: 0 done, 1 refused by a rule or no solution, 2 wrong use or bad input, 3 our own fault.
 """
 
-from celosia.cli._main import build_cli, main
+from celosia.cli.entry import build_cli, main
 
 __all__ = ["build_cli", "main"]

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia.data.table import Frequencies
-from celosia.model.profile import CategoryCount, NumberSummary, RareValues
+from celosia.model.reports.profile import CategoryCount, NumberSummary, RareValues
 from celosia.model.values import MISSING
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -64,15 +64,17 @@ def summarise_numbers(frequencies: Frequencies, decimal: str, unknown: Collectio
     """Totals, mean, variance and quantiles of the cells that hold a number; None when none does."""
     codes = pa.array(sorted(unknown), frequencies.values.type)
     known = pc.invert(pc.is_in(frequencies.values, value_set=codes))
-    kept = Frequencies(frequencies.values.filter(known), frequencies.counts[known.to_numpy(zero_copy_only=False)])
-    values, counts = numbers_in(kept, decimal)
+    known_values = Frequencies(
+        frequencies.values.filter(known), frequencies.counts[known.to_numpy(zero_copy_only=False)]
+    )
+    values, counts = numbers_in(known_values, decimal)
     count = int(counts.sum())
     if count == 0:
         return None
     total = math.fsum((values * counts).tolist())
     mean = total / count
     spread = math.fsum((counts * (values - mean) ** 2).tolist())
-    others = int(kept.counts.sum()) - count - missing_rows(kept) - masked_rows(kept)
+    others = int(known_values.counts.sum()) - count - missing_rows(known_values) - masked_rows(known_values)
     return NumberSummary(
         count=count,
         not_numeric=others,
@@ -88,9 +90,9 @@ def summarise_numbers(frequencies: Frequencies, decimal: str, unknown: Collectio
 def quantile(values: NDArray[np.float64], counts: NDArray[np.int64], p: float) -> float:
     """Type-7 quantile of values repeated `counts` times, without repeating them."""
     ends = np.cumsum(counts)
-    place = (int(ends[-1]) - 1) * p
-    low, high = np.searchsorted(ends, [math.floor(place), math.ceil(place)], side="right")
-    return float(values[low] + (place - math.floor(place)) * (values[high] - values[low]))
+    position = (int(ends[-1]) - 1) * p
+    low, high = np.searchsorted(ends, [math.floor(position), math.ceil(position)], side="right")
+    return float(values[low] + (position - math.floor(position)) * (values[high] - values[low]))
 
 
 def categories(frequencies: Frequencies, rows: int, at_most: int, above: int = 0) -> tuple[CategoryCount, ...]:

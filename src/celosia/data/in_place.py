@@ -6,22 +6,21 @@ table copied hold the same cells. Ignores projects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
-from celosia.data.engines import Engine
+from celosia.data.engines.base import Engine
 from celosia.data.engines.postgres import PostgresEngine
-from celosia.data.readers._canonical import refused
-from celosia.data.readers._names import kept_positions, settled
-from celosia.data.readers._tables import chosen_table
+from celosia.data.errors import EmptyTable
+from celosia.data.readers.canonical import unsupported_column
+from celosia.data.readers.names import choose_table, select_columns
 from celosia.data.table import Table
-from celosia.errors import EmptyTable
 from celosia.model.place import InPlace
 from celosia.model.sources import Ingested, ReadingChoices, Source
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class TableInPlace:
     """A table found in its place: its rows, where it is, and what is said of it as a source."""
 
     table: Table
@@ -29,26 +28,24 @@ class Placed:
     ingested: Ingested
 
 
-def placed(engine: Engine, choices: ReadingChoices, variable: str) -> Placed:
+def locate_table(engine: Engine, choices: ReadingChoices, variable: str) -> TableInPlace:
     """The table that the choices name, as a source that is not copied; `variable` will hold the address."""
     server = cast(PostgresEngine, engine)
     known = server.tables()
-    chosen = chosen_table(server.name, list(known), choices)
+    chosen = choose_table(server.name, list(known), choices)
     schema, table = known[chosen.sheet]
     columns = server.columns(table, schema)
-    names, notices = settled([column.name for column in columns], chosen)
-    kept = kept_positions(names, chosen.dropped)
-    for position in kept:
+    selected = select_columns([column.name for column in columns], chosen)
+    for position in selected.positions:
         if kind := columns[position].refusal():
-            raise refused(names[position], kind)
-    place = InPlace(schema, table, tuple(columns[i].name for i in kept), tuple(names[i] for i in kept), variable)
+            raise unsupported_column(selected.all_names[position], kind)
+    place = InPlace(schema, table, tuple(columns[i].name for i in selected.positions), selected.names, variable)
     rows = rows_in_place(engine, place)
     count = rows.count_rows()
     if count == 0:
         raise EmptyTable(table=chosen.sheet)
-    read = replace(chosen, notes=chosen.notes + notices)
-    source = Source(chosen.sheet, rows.fingerprint(), count, len(place.names), read)
-    return Placed(rows, place, Ingested(source, place.names))
+    source = Source(chosen.sheet, rows.fingerprint(), count, len(place.names), selected.choices)
+    return TableInPlace(rows, place, Ingested(source, place.names))
 
 
 def rows_in_place(engine: Engine, place: InPlace) -> Table:

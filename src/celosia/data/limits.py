@@ -6,7 +6,7 @@ a few kilobytes that inflates to terabytes, a sheet whose two cells stand a bill
 
 from __future__ import annotations
 
-from celosia.errors import TooManyColumns
+from celosia.data.errors import TooManyColumns
 
 MOST_COLUMNS = 5_000
 MOST_CELLS = 50_000_000  # of one sheet, empty ones between others included: a workbook's library holds them all

@@ -44,7 +44,7 @@ class NumberColumn:
 def number_column(cells: pa.Array, decimal: str = ".", unknown: Collection[str] = ()) -> NumberColumn:
     """Every cell of a column as a number, in its place."""
     missing, masked, declared = _kinds(cells, unknown)
-    parsed = _parsed(cells, decimal)
+    parsed = _parse_numbers(cells, decimal)
     plain = ~(missing | masked | declared) & np.isfinite(parsed)
     unreadable = int((~(missing | masked | declared | plain)).sum())
     return NumberColumn(np.where(plain, parsed + 0.0, np.nan), plain, unreadable)
@@ -52,17 +52,17 @@ def number_column(cells: pa.Array, decimal: str = ".", unknown: Collection[str] 
 
 def number_texts(values: NDArray[np.float64], decimals: int | None = None, decimal: str = ".") -> pa.Array:
     """Numbers as text: the shortest that reads back the same, or rounded half to even; never an exponent."""
-    rounded = values if decimals is None else _rounded(values, decimals)
+    rounded = values if decimals is None else _round_half_even(values, decimals)
     texts = pa.array(rounded + 0.0).cast(pa.large_string())
     exponent = _mask(pc.match_substring(texts, "e"))
     if exponent.any():
-        written = [f"{Decimal(repr(float(number))):f}" for number in rounded[exponent]]
-        texts = pc.replace_with_mask(texts, pa.array(exponent), pa.array(written, pa.large_string()))
+        plain = [f"{Decimal(repr(float(number))):f}" for number in rounded[exponent]]
+        texts = pc.replace_with_mask(texts, pa.array(exponent), pa.array(plain, pa.large_string()))
     whole = pc.replace_substring_regex(texts, r"^(-?[0-9]+)\.0$", r"\1")
     return whole if decimal == "." else pc.replace_substring(whole, ".", decimal)
 
 
-def _rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+def _round_half_even(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
     """Rounded half to even; numbers from 2^53 on are whole already, and scaling the largest would overflow."""
     small = np.abs(values) < 2.0**53
     return np.where(small, np.round(np.where(small, values, 0.0), min(decimals, 290)), values)
@@ -74,7 +74,7 @@ def read_numbers(
     """The numbers behind distinct texts and their counts."""
     missing, masked, declared = _kinds(values, unknown)
     other = ~(missing | masked | declared)
-    parsed = _parsed(values, decimal)
+    parsed = _parse_numbers(values, decimal)
     readable = other & np.isfinite(parsed)
     distinct, label = np.unique(parsed[readable] + 0.0, return_inverse=True)  # -0 and 0 are one number
     rows = np.zeros(len(distinct), np.int64)
@@ -90,7 +90,7 @@ def _kinds(values: pa.Array, unknown: Collection[str]) -> tuple[NDArray[np.bool_
     return missing, masked, _mask(pc.is_in(values, value_set=pa.array(sorted(unknown), values.type)))
 
 
-def _parsed(values: pa.Array, decimal: str) -> NDArray[np.float64]:
+def _parse_numbers(values: pa.Array, decimal: str) -> NDArray[np.float64]:
     """Each text as a number, NaN where it is none; blanks around it do not count."""
     trimmed = pc.utf8_trim_whitespace(values)
     mark = rf"\{decimal}"
@@ -101,5 +101,5 @@ def _parsed(values: pa.Array, decimal: str) -> NDArray[np.float64]:
     return chosen.cast(pa.float64()).to_numpy(zero_copy_only=False)
 
 
-def _mask(found: pa.Array) -> NDArray[np.bool_]:
-    return found.to_numpy(zero_copy_only=False).astype(bool)
+def _mask(flags: pa.Array) -> NDArray[np.bool_]:
+    return flags.to_numpy(zero_copy_only=False).astype(bool)

@@ -1,4 +1,4 @@
-"""The one door through which rows reach a screen: identifying cells are veiled, long ones cut.
+"""The one way in which rows reach a screen: identifying cells are veiled, long ones cut.
 
 Knows roles and texts. Ignores files and engines: the caller brings the rows. The veil is the same sign for every cell,
 so that not even its length or its absence tells anything. When in doubt a column is veiled: no role, free text,
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from celosia.data.suggest import ColumnFacts, distinctness, suggest
 from celosia.model.preview import Preview, PreviewColumn
 from celosia.model.values import MISSING, is_masked
 from celosia.model.variables import Kind, MelLabel, Role, Scale, Variable
+from celosia.proposals.facts import ColumnFacts, distinctness
 
 VEIL = "•••"
 LONGEST_CELL = 60
@@ -32,30 +32,25 @@ def is_veiled(variable: Variable) -> bool:
     )
 
 
-def veiled(variable: Variable, texts: Sequence[str]) -> tuple[str, ...]:
+def veil_cells(variable: Variable, texts: Sequence[str]) -> tuple[str, ...]:
     """The cells of a column as a screen may show them."""
     if is_veiled(variable):
         return (VEIL,) * len(texts)
-    return tuple(map(shown_cell, texts))
+    return tuple(map(display_cell, texts))
 
 
-def shown_cell(text: str) -> str:
+def display_cell(text: str) -> str:
     """A cell on one line, without characters that hide or turn others, cut when long."""
     plain = "".join(character if character.isprintable() else " " for character in text[: LONGEST_CELL + 1])
     return plain[:LONGEST_CELL] + _CUT if len(plain) > LONGEST_CELL else plain
 
 
-def proposed_variables(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Variable, ...]:
-    """What the columns seem to be, judged on their names and some rows."""
-    return suggest(sampled_facts(names, rows))
-
-
-def sampled_facts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnFacts]:
+def sample_facts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[ColumnFacts]:
     """The facts of some rows, column by column."""
     return [ColumnFacts.of(name, [row[i] for row in rows]) for i, name in enumerate(names)]
 
 
-def doubtful(variable: Variable, facts: ColumnFacts) -> bool:
+def may_identify(variable: Variable, facts: ColumnFacts) -> bool:
     """Whether a column that nobody has looked at may name people although nothing says so."""
     if variable.role is not Role.PLAIN or variable.scale is Scale.DATE:
         return False
@@ -73,19 +68,19 @@ def preview_rows(
 ) -> Preview:
     """Rows for a screen; columns named in `hidden` are veiled whatever the dictionary says of them."""
     columns = [_column(variable, is_veiled(variable) or variable.name in hidden) for variable in variables]
-    shown = tuple(
-        tuple(VEIL if column.veiled else shown_cell(cell) for column, cell in zip(columns, row, strict=True))
+    cells = tuple(
+        tuple(VEIL if column.veiled else display_cell(cell) for column, cell in zip(columns, row, strict=True))
         for row in rows
     )
-    return Preview(tuple(columns), shown, offset, total)
+    return Preview(tuple(columns), cells, offset, total)
 
 
-def _column(variable: Variable, veiled: bool) -> PreviewColumn:
+def _column(variable: Variable, veil_cells: bool) -> PreviewColumn:
     return PreviewColumn(
         name=variable.name,
         role=variable.role or "",
         scale=variable.scale or "",
         label=variable.label,
         evidence=variable.evidence,
-        veiled=veiled,
+        veiled=veil_cells,
     )

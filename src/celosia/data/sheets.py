@@ -10,16 +10,17 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from celosia.data.files import reading_from, replacing
-from celosia.data.readers._archive import refuse_bomb
-from celosia.errors import MissingExtra, UnreadableSheet
+from celosia.data.errors import UnreadableSheet
+from celosia.data.readers.archive import refuse_bomb
+from celosia.model.errors import MissingExtra
+from celosia.storage import atomic_write, translate_read_errors
 
 
 def read_rows(path: Path) -> list[list[str]]:
     """The rows of a CSV file or of a workbook's first sheet, every cell as text."""
     if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
         return _workbook_rows(path)
-    with reading_from(path):
+    with translate_read_errors(path):
         content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")
@@ -31,7 +32,7 @@ def read_rows(path: Path) -> list[list[str]]:
 def write_rows(path: Path, rows: Sequence[Sequence[str]]) -> None:
     """The rows as CSV or, by suffix, as a workbook whose cells are all text."""
     content = _workbook(rows) if path.suffix.lower() == ".xlsx" else _csv_text(rows).encode("utf-8")
-    with replacing(path, 0o644) as draft:
+    with atomic_write(path, 0o644) as draft:
         draft.write_bytes(content)
 
 
@@ -51,7 +52,7 @@ def _workbook_rows(path: Path) -> list[list[str]]:
         import fastexcel
     except ImportError:
         raise MissingExtra(feature="Excel", extra="office") from None
-    with reading_from(path):
+    with translate_read_errors(path):
         path.open("rb").close()
     refuse_bomb(path)
     try:

@@ -8,8 +8,11 @@ tuples by their codes (DESIGN §4, rules 6 and 8).
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -17,21 +20,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.data._coded import MOST_TEXTS, CodedRows, Part, recoding
-from celosia.data._columns import decoded, encoded, integers, plain_array
-from celosia.data._fingerprint import fingerprint
-from celosia.data._frequencies import Frequencies as Frequencies
-from celosia.data._frequencies import digest_bound
-from celosia.data._persons import PERSON, persons_behind
-from celosia.data._ranked import kept_by_rank, placed_rows, pulled, sent
-from celosia.data.engines import Engine
-from celosia.data.engines._base import RANK, Expression
-from celosia.data.engines._memory import most_tuples
+from celosia.data.counting.coded_rows import MOST_TEXTS, CodedPart, CodedRows, recoding
+from celosia.data.counting.columns import Frequencies as Frequencies
+from celosia.data.counting.columns import decode_column, digest_bound, encode_columns, integer_array, plain_array
+from celosia.data.counting.persons import PERSON, count_persons
+from celosia.data.counting.ranks import fetch_columns, fetch_ranks, keep_by_rank, upload_by_rank
+from celosia.data.engines.base import RANK, Engine, Expression
+from celosia.data.engines.memory import most_tuples
 from celosia.data.numbers import Numbers, read_numbers
-from celosia.errors import TooManyTuples
 from celosia.model.schema import Schema
+from celosia.model.sources import ROWS_DIGEST
 from celosia.model.values import MISSING, SUPPRESSED
-from celosia.tuples import Tuples, pack_keys
+from celosia.tuples.errors import TooManyTuples
+from celosia.tuples.table import Tuples, pack_keys
 
 _NAMED = 3  # variables that a refusal names: those with most values
 _ROWS = "rows"
@@ -39,7 +40,7 @@ ORIGIN = "source_row"  # a hidden column, where there is one: which row of the s
 
 
 @dataclass(frozen=True, slots=True)
-class _Rank:
+class _HiddenRank:
     """A hidden integer column whose order is that of some columns together, by code point."""
 
     inside: str
@@ -48,7 +49,7 @@ class _Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class _Before:
+class _EarlierTable:
     """An earlier table, and the columns that still hold its texts or `*`: cheaper to ask, where any text will do."""
 
     table: Table
@@ -63,8 +64,8 @@ class Table:
         engine: Engine,
         expression: Expression,
         names: Sequence[str],
-        ranks: Sequence[_Rank] = (),
-        before: _Before | None = None,
+        ranks: Sequence[_HiddenRank] = (),
+        before: _EarlierTable | None = None,
     ):
         self._engine = engine
         self._expression = expression
@@ -78,7 +79,7 @@ class Table:
         return self.schema.names
 
     @property
-    def traced(self) -> bool:
+    def has_origin(self) -> bool:
         """Whether each row still knows which row of the source it was."""
         return ORIGIN in self._expression.columns
 
@@ -88,8 +89,16 @@ class Table:
         return self._engine
 
     def fingerprint(self) -> str:
-        """An order-free digest of names and rows, made inside the engine and equal on all of them."""
-        return fingerprint(self._engine, self._expression.select(**self._numbered(self.names)), self.names)
+        """An order-free digest of names and rows, made inside the engine and equal on all of them.
+
+        Each row becomes one text, unambiguous whatever its cells hold; the SHA-256 of each is cut into eight numbers
+        of 32 bits, and their sums stand for the rows as a multiset. Nothing but nine numbers leaves the engine.
+        """
+        cells = [self._column(name).replace("\\", "\\\\").replace(",", "\\,") for name in self.names]
+        line = reduce(lambda left, right: left + "," + right, cells)
+        count, *sums = self._engine.digest_sums(self._expression.select(line=line))
+        content = json.dumps([list(self.names), count, sums], ensure_ascii=True, separators=(",", ":"))
+        return f"{ROWS_DIGEST}:{hashlib.sha256(content.encode()).hexdigest()}"
 
     def count_rows(self) -> int:
         """Number of rows."""
@@ -99,10 +108,10 @@ class Table:
     def select(self, names: Sequence[str]) -> Table:
         """The table with these columns only."""
         chosen = self.schema.chosen(names, "select")
-        kept = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
-        columns = self._numbered(chosen) | {rank.inside: self._expression[rank.inside] for rank in kept}
+        ranks = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
+        columns = self._numbered_columns(chosen) | {rank.inside: self._expression[rank.inside] for rank in ranks}
         return Table(
-            self._engine, self._expression.select(**columns, **self._origin_in(self._expression)), chosen, kept
+            self._engine, self._expression.select(**columns, **self._origin_in(self._expression)), chosen, ranks
         )
 
     def with_missing(self, markers: Mapping[str, Sequence[str]]) -> Table:
@@ -112,14 +121,14 @@ class Table:
             for name, texts in markers.items()
             if texts
         }
-        return self._replaced(self._expression, changed) if changed else self
+        return self._replace_columns(self._expression, changed) if changed else self
 
     def where(self, name: str, values: Sequence[str]) -> Table:
         """The rows that hold one of the values."""
         rows = self._expression.filter(self._column(name).isin(list(values)))
         return Table(self._engine, rows, self.names, self._ranks)
 
-    def some(self, rows: int) -> Table:
+    def first_rows(self, rows: int) -> Table:
         """At most so many rows, whichever the engine finds first: for what the other rows cannot undo."""
         return Table(self._engine, self._expression.limit(rows), self.names, self._ranks)
 
@@ -130,7 +139,7 @@ class Table:
         old, new = list(mapping.keys()), list(mapping.values())
         uploaded = self._engine.upload(pa.table({"k0": pa.array(old), "p0": pa.array(new)}))
         joined = self._expression.left_join(uploaded, self._column(name) == uploaded["k0"])
-        return self._replaced(joined, {name: joined["p0"].fill_null(joined[self.schema.inside(name)])})
+        return self._replace_columns(joined, {name: joined["p0"].fill_null(joined[self.schema.inside(name)])})
 
     def recode(
         self,
@@ -163,8 +172,10 @@ class Table:
             hidden = joined[f"m{i}"].fill_null(1) == 1
             values[name] = hidden.ifelse(SUPPRESSED, joined[self.schema.inside(name)])
         ranked = joined.mutate(**{inside: joined["p_rank"].fill_null(fallback)})
-        kept = frozenset(self.names) - set(tuples.names)
-        return self._replaced(ranked, values, _Rank(inside, tuples.names, texts), _Before(self, kept))
+        unchanged = frozenset(self.names) - set(tuples.names)
+        return self._replace_columns(
+            ranked, values, _HiddenRank(inside, tuples.names, texts), _EarlierTable(self, unchanged)
+        )
 
     def with_values(
         self,
@@ -192,7 +203,7 @@ class Table:
         return Table(self._engine, _apart(numbered), tuple(origins))
 
     @contextlib.contextmanager
-    def ranked(self, folder: Path) -> Iterator[Table]:
+    def keep_ranked(self, folder: Path) -> Iterator[Table]:
         """The rows kept below `folder` for the block, each with its place in their canonical order.
 
         That is the order of `ordered_batches` over all columns; of equal rows, it does not matter which comes first.
@@ -201,14 +212,14 @@ class Table:
         rest = [self.schema.inside(name) for name in self.names if name not in covered]
         hidden = {rank.inside: self._expression[rank.inside] for rank in self._ranks}
         origin = self._origin_in(self._expression)
-        rows = self._expression.select(**self._numbered(self.names), **hidden, **origin)
-        with kept_by_rank(self._engine, rows, [*hidden, *rest, *origin], folder) as kept:
-            yield Table(self._engine, kept, self.names)
+        rows = self._expression.select(**self._numbered_columns(self.names), **hidden, **origin)
+        with keep_by_rank(self._engine, rows, [*hidden, *rest, *origin], folder) as ranked_rows:
+            yield Table(self._engine, ranked_rows, self.names)
 
     def ranked_columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Columns of a table kept by `ranked`, in the order of its rows; no other column leaves the engine."""
-        found = pulled(self._engine, self._expression, [self._column(name) for name in names])
-        return dict(zip(names, found, strict=True))
+        columns = fetch_columns(self._engine, self._expression, [self._column(name) for name in names])
+        return dict(zip(names, columns, strict=True))
 
     def with_ranked_values(
         self,
@@ -218,19 +229,19 @@ class Table:
         folder: Path,
     ) -> Table:
         """As `with_values`, for new columns of a table kept by `ranked`, in the order of its rows; kept in `folder`."""
-        with sent(self._engine, list(values.values()), dropped, folder) as known:
+        with upload_by_rank(self._engine, list(values.values()), dropped, folder) as known:
             rows = self._expression.inner_join(known, self._expression[RANK] == known["k0"])
             new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
             columns = [new[name] if name in new else rows[self.schema.inside(old)] for name, old in origins.items()]
             numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)}, **self._origin_in(rows))
             return Table(self._engine, self._engine.keep(numbered, folder), tuple(origins))
 
-    def mask_along(self, name: str, leader: str) -> Table:
+    def mask_dependent(self, name: str, determinant: str) -> Table:
         """The table with a column's cell masked in every row whose leader's cell is."""
-        cell = self._column(leader)
+        cell = self._column(determinant)
         masked = (cell != MISSING) & (cell.replace(SUPPRESSED, "") == "")
         changed = {name: masked.ifelse(SUPPRESSED, self._column(name))}
-        return self._replaced(self._expression, changed, before=self._before)
+        return self._replace_columns(self._expression, changed, before=self._before)
 
     def distinct_counts(self, names: Sequence[str] | None = None) -> dict[str, int]:
         """Number of distinct values of each column, missing included."""
@@ -241,7 +252,7 @@ class Table:
 
     def distinct_together(self, names: Sequence[str]) -> int:
         """Number of distinct combinations of the columns."""
-        combined = self._expression.select(**self._numbered(names)).distinct()
+        combined = self._expression.select(**self._numbered_columns(names)).distinct()
         return int(self._engine.fetch(combined.aggregate(rows=combined.count())).column(0)[0].as_py())
 
     def frequencies(self, name: str, about: int | None = None, distinct: int | None = None) -> Frequencies:
@@ -257,19 +268,21 @@ class Table:
         result = self._engine.fetch(counted)
         values = plain_array(result.column("value"))
         order = pc.sort_indices(values)
-        return Frequencies(values.take(order), integers(result.column(_ROWS))[order.to_numpy()])
+        return Frequencies(values.take(order), integer_array(result.column(_ROWS))[order.to_numpy()])
 
     def multiplicities(self, name: str) -> dict[int, int]:
         """How many values stand in one row, how many in two, and so on: no value leaves the engine."""
-        held = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
-        result = self._engine.fetch(held.group_by(_ROWS).aggregate(many=held.count()))
-        pairs = zip(integers(result.column(_ROWS)).tolist(), integers(result.column("many")).tolist(), strict=True)
+        counted = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
+        result = self._engine.fetch(counted.group_by(_ROWS).aggregate(many=counted.count()))
+        pairs = zip(
+            integer_array(result.column(_ROWS)).tolist(), integer_array(result.column("many")).tolist(), strict=True
+        )
         return dict(sorted(pairs))
 
     def numbers(self, name: str, decimal: str = ".", unknown: Collection[str] = ()) -> Numbers:
         """The distinct numbers of a column, ascending, with their rows; other kinds of cell are counted."""
-        found = self.frequencies(name)
-        return read_numbers(found.values, found.counts, decimal, unknown)
+        frequencies = self.frequencies(name)
+        return read_numbers(frequencies.values, frequencies.counts, decimal, unknown)
 
     def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
         """Distinct combinations of the columns with their rows and, given a key, the persons behind.
@@ -277,34 +290,34 @@ class Table:
         More of them than the memory holds are not fetched: TooManyTuples says which variables to coarsen.
         """
         chosen = self.schema.chosen(names, "tuples")
-        columns = self._numbered(chosen)
+        columns = self._numbered_columns(chosen)
         grouped = self._expression.group_by(**columns).aggregate(**{_ROWS: self._expression.count()})
-        counted = self._bounded(grouped, most_tuples(self._engine.memory, len(chosen)), chosen)
-        codes, vocabularies = encoded([counted.column(f"c{i}") for i in range(len(chosen))])
+        counted = self._fetch_bounded(grouped, most_tuples(self._engine.memory, len(chosen)), chosen)
+        codes, vocabularies = encode_columns([counted.column(f"c{i}") for i in range(len(chosen))])
         order = np.argsort(pack_keys(codes, [len(v) for v in vocabularies]), kind="stable")
-        codes, rows = codes[order], integers(counted.column(_ROWS))[order]
+        codes, rows = codes[order], integer_array(counted.column(_ROWS))[order]
         persons = None
         if person is not None:
             beside = self._expression.select(**columns, **{PERSON: self._column(person)})
-            texts = [decoded(codes[:, i], v) for i, v in enumerate(vocabularies)]
-            persons = persons_behind(
-                self._engine, beside, texts, lambda pairs, most: self._bounded(pairs, most, chosen)
+            texts = [decode_column(codes[:, i], v) for i, v in enumerate(vocabularies)]
+            persons = count_persons(
+                self._engine, beside, texts, lambda pairs, most: self._fetch_bounded(pairs, most, chosen)
             )
         return Tuples(chosen, tuple(tuple(v.to_pylist()) for v in vocabularies), codes, rows, persons)
 
     def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """Rows in batches of text columns, in the engine's order: for files made on one engine only."""
         chosen = self.names if names is None else tuple(names)
-        return self._engine.stream(self._expression.select(**self._numbered(chosen)), batch_rows)
+        return self._engine.stream(self._expression.select(**self._numbered_columns(chosen)), batch_rows)
 
     def page(self, names: Sequence[str], rows: int, offset: int) -> pa.Table:
         """A few rows of some columns, in the order of those columns: for a screen, where a source has no order."""
-        return self._engine.fetch(self.ordered(names).limit(rows, offset=offset))
+        return self._engine.fetch(self.ordered_rows(names).limit(rows, offset=offset))
 
     def rows_of_origin(self, positions: NDArray[np.int64]) -> pa.Table:
         """The rows that were these rows of the source, in the source's order, their positions in the last column."""
         places = self._expression[ORIGIN]
-        rows = self._expression.select(**self._numbered(self.names), **{ORIGIN: places})
+        rows = self._expression.select(**self._numbered_columns(self.names), **{ORIGIN: places})
         return self._engine.fetch(rows.filter(rows[ORIGIN].isin(positions.tolist())).order_by(ORIGIN))
 
     def ordered_batches(
@@ -313,17 +326,17 @@ class Table:
         batch_rows: int = 100_000,
         along: Sequence[str] = (),
         origin: bool = False,
-        veil: str | None = None,
+        salt: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The rows of `ordered`, in batches."""
-        return self._engine.stream(self.ordered(names, along, origin, veil), batch_rows)
+        return self._engine.stream(self.ordered_rows(names, along, origin, salt), batch_rows)
 
-    def ordered(
+    def ordered_rows(
         self,
         names: Sequence[str] | None = None,
         along: Sequence[str] = (),
         origin: bool = False,
-        veil: str | None = None,
+        salt: str | None = None,
     ) -> Expression:
         """Rows in an order made by the values of these columns alone: the same on every engine.
 
@@ -336,42 +349,44 @@ class Table:
         chosen = self.names if names is None else self.schema.chosen(names, "columns")
         used = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
         covered = {name for rank in used for name in rank.covers}
-        beside = {f"c{len(chosen) + i}": self._veiled(name, veil) for i, name in enumerate(along)}
-        columns = self._numbered(chosen) | beside | {rank.inside: self._expression[rank.inside] for rank in used}
+        beside = {f"c{len(chosen) + i}": self._salt_column(name, salt) for i, name in enumerate(along)}
+        columns = (
+            self._numbered_columns(chosen) | beside | {rank.inside: self._expression[rank.inside] for rank in used}
+        )
         rows = self._expression.select(**columns, **(self._origin_in(self._expression) if origin else {}))
         rest = [f"c{i}" for i, name in enumerate(chosen) if name not in covered]
         ordered = rows.order_by([rank.inside for rank in used] + rest)
-        last = [ORIGIN] if origin and self.traced else []
+        last = [ORIGIN] if origin and self.has_origin else []
         return ordered.select(*[f"c{i}" for i in range(len(chosen) + len(along))], *last)
 
-    def coded(self, names: Sequence[str], along: Sequence[str] = (), origin: bool = False) -> CodedRows | None:
+    def coded_rows(self, names: Sequence[str], along: Sequence[str] = (), origin: bool = False) -> CodedRows | None:
         """The rows of `ordered` as whole numbers; None where a text cannot be written, so that its row can be found."""
         used = [rank for rank in self._ranks if set(rank.covers) <= set(names)]
         covered = {name for rank in used for name in rank.covers}
-        parts = [Part(rank.inside, tuple(map(names.index, rank.covers)), rank.texts, True) for rank in used]
+        parts = [CodedPart(rank.inside, tuple(map(names.index, rank.covers)), rank.texts, True) for rank in used]
         for position, name in enumerate(names):
             if name not in covered:
                 texts = self._vocabulary(name)
-                parts.append(Part(f"c{position}", (position,), () if texts is None else (texts,)))
+                parts.append(CodedPart(f"c{position}", (position,), () if texts is None else (texts,)))
         if any(pc.any(pc.match_substring(texts, "\x00")).as_py() for part in parts for texts in part.texts):
             return None
         hidden = {rank.inside: self._expression[rank.inside] for rank in used}
         last = self._origin_in(self._expression) if origin else {}
-        rows = self._expression.select(**self._numbered((*names, *along)), **hidden, **last)
+        rows = self._expression.select(**self._numbered_columns((*names, *along)), **hidden, **last)
         beside = [*(f"c{len(names) + i}" for i in range(len(along))), *last]
         return CodedRows(self._engine, rows, parts, len(names), beside)
 
     def _vocabulary(self, name: str) -> pa.Array | None:
         """Texts that hold all of a column's, in code-point order; None where there are too many."""
-        where = self._before.table if self._before and name in self._before.names else self
-        column = where._expression.select(value=where._column(name)).distinct()
-        found = plain_array(self._engine.fetch(column.limit(MOST_TEXTS + 1)).column(0))
-        if len(found) > MOST_TEXTS:
+        table = self._before.table if self._before and name in self._before.names else self
+        column = table._expression.select(value=table._column(name)).distinct()
+        texts_found = plain_array(self._engine.fetch(column.limit(MOST_TEXTS + 1)).column(0))
+        if len(texts_found) > MOST_TEXTS:
             return None
-        texts = pc.unique(pa.concat_arrays([found, pa.array([SUPPRESSED], pa.large_string())]))
+        texts = pc.unique(pa.concat_arrays([texts_found, pa.array([SUPPRESSED], pa.large_string())]))
         return texts.take(pc.sort_indices(texts))
 
-    def places_among(
+    def positions_among(
         self, names: Sequence[str], along: Sequence[str], folder: Path
     ) -> tuple[NDArray[np.int64], list[pa.Array]]:
         """For each row, its place among the distinct rows over `names`, and beside it its columns `along`.
@@ -385,47 +400,47 @@ class Table:
         keys = {f"k{i}": self._column(name) for i, name in enumerate(names)}
         order = [*hidden, *(f"k{i}" for i, name in enumerate(names) if name not in covered)]
         distinct = self._expression.select(**keys, **hidden).distinct()
-        with kept_by_rank(self._engine, distinct, order, folder) as known:
+        with keep_by_rank(self._engine, distinct, order, folder) as known:
             joined = self._expression.inner_join(known, [column == known[key] for key, column in keys.items()])
             beside = {f"c{i}": joined[self.schema.inside(name)] for i, name in enumerate(along)}
-            return placed_rows(self._engine, joined.select(**beside, **{RANK: joined[RANK]}))
+            return fetch_ranks(self._engine, joined.select(**beside, **{RANK: joined[RANK]}))
 
-    def _bounded(self, expression: Expression, most: int, names: Sequence[str]) -> pa.Table:
+    def _fetch_bounded(self, expression: Expression, most: int, names: Sequence[str]) -> pa.Table:
         """At most so many rows of a result; one more is enough to know that the whole would not fit."""
-        found = self._engine.fetch(expression.limit(most + 1))
-        if found.num_rows <= most:
-            return found
+        result = self._engine.fetch(expression.limit(most + 1))
+        if result.num_rows <= most:
+            return result
         counts = self.distinct_counts(names)
         largest = sorted(counts, key=lambda name: (-counts[name], names.index(name)))[:_NAMED]
         raise TooManyTuples(columns=len(names), most=most, largest=", ".join(f"{n} ({counts[n]})" for n in largest))
 
     def _origin_in(self, rows: Expression) -> dict[str, Expression]:
         """The hidden column among some rows made of this table's own; nothing where it has none."""
-        return {ORIGIN: rows[ORIGIN]} if self.traced else {}
+        return {ORIGIN: rows[ORIGIN]} if self.has_origin else {}
 
     def _column(self, name: str) -> Expression:
         return self._expression[self.schema.inside(name)]
 
-    def _veiled(self, name: str, veil: str | None) -> Expression:
+    def _salt_column(self, name: str, salt: str | None) -> Expression:
         import ibis
 
-        return self._column(name) if veil is None else self._engine.digest(ibis.literal(veil) + self._column(name))
+        return self._column(name) if salt is None else self._engine.digest(ibis.literal(salt) + self._column(name))
 
-    def _numbered(self, names: Sequence[str]) -> dict[str, Expression]:
+    def _numbered_columns(self, names: Sequence[str]) -> dict[str, Expression]:
         return {f"c{i}": self._column(name) for i, name in enumerate(names)}
 
-    def _replaced(
+    def _replace_columns(
         self,
         rows: Expression,
         values: Mapping[str, Expression],
-        rank: _Rank | None = None,
-        before: _Before | None = None,
+        rank: _HiddenRank | None = None,
+        before: _EarlierTable | None = None,
     ) -> Table:
         """The table with some columns replaced; a rank over a replaced column no longer holds."""
-        kept = [r for r in self._ranks if not set(r.covers) & set(values)] + ([rank] if rank else [])
+        ranks = [r for r in self._ranks if not set(r.covers) & set(values)] + ([rank] if rank else [])
         columns = {self.schema.inside(n): values.get(n, rows[self.schema.inside(n)]) for n in self.names}
-        hidden = {r.inside: rows[r.inside] for r in kept} | self._origin_in(rows)
-        return Table(self._engine, _apart(rows.select(**columns, **hidden)), self.names, kept, before)
+        hidden = {r.inside: rows[r.inside] for r in ranks} | self._origin_in(rows)
+        return Table(self._engine, _apart(rows.select(**columns, **hidden)), self.names, ranks, before)
 
 
 def _apart(rows: Expression) -> Expression:

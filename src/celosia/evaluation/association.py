@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.evaluation._sample import Column, Flags, Floats, Integers, Sample
+from celosia.evaluation.sample import Floats, Integers, Sample, SampleColumn
 
 MOST_VARIABLES = 30
 MOST_CATEGORIES = 200  # a variable of more categories goes with anything, by chance alone
@@ -30,7 +30,7 @@ class AssociationMatrix:
     def change(self, after: AssociationMatrix) -> tuple[tuple[float | None, ...], ...]:
         """What was added to each association; a lost one counts as none."""
         return tuple(
-            tuple(_changed(a, b) for a, b in zip(mine, theirs, strict=True))
+            tuple(_difference(a, b) for a, b in zip(mine, theirs, strict=True))
             for mine, theirs in zip(self.values, after.values, strict=True)
         )
 
@@ -92,10 +92,10 @@ def cramers_v(rows: NDArray[np.integer], columns: NDArray[np.integer], weights: 
     return min(math.sqrt(value / (total * (min(r, c) - 1))), 1.0)
 
 
-def eta(category: Column, number: Column, weights: Floats) -> float | None:
+def eta(category: SampleColumn, number: SampleColumn, weights: Floats) -> float | None:
     """Root of the share of a number's variation that lies between the categories."""
     values = number.values
-    real = np.isfinite(values) & _cells(category)
+    real = np.isfinite(values) & category.plain_cells
     x, w = values[real], weights[real]
     groups, label = np.unique(category.codes[real], return_inverse=True)
     total = float(w.sum())
@@ -114,8 +114,8 @@ def eta(category: Column, number: Column, weights: Floats) -> float | None:
 def comparable(before: Sample, after: Sample, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The variables whose associations are worth comparing, and those left out (too many categories or variables)."""
     few = [name for name in names if _few(before, name) and _few(after, name)]
-    kept = tuple(few[:MOST_VARIABLES])
-    return kept, tuple(name for name in names if name not in kept)
+    compared = tuple(few[:MOST_VARIABLES])
+    return compared, tuple(name for name in names if name not in compared)
 
 
 def _few(sample: Sample, name: str) -> bool:
@@ -123,18 +123,12 @@ def _few(sample: Sample, name: str) -> bool:
     return column.numbers is not None or len(column.vocabulary) <= MOST_CATEGORIES
 
 
-def _cells(column: Column) -> Flags:
-    """Combinations whose cell is neither missing nor masked."""
-    plain = ~(column.missing | column.masked)
-    return np.asarray(plain[column.codes] if len(plain) else np.zeros(0, bool))
-
-
-def _present(a: Column, b: Column, weights: Floats) -> tuple[Integers, Integers, Floats]:
-    both = _cells(a) & _cells(b)
+def _present(a: SampleColumn, b: SampleColumn, weights: Floats) -> tuple[Integers, Integers, Floats]:
+    both = a.plain_cells & b.plain_cells
     return a.codes[both].astype(np.int64), b.codes[both].astype(np.int64), weights[both]
 
 
-def _changed(before: float | None, after: float | None) -> float | None:
+def _difference(before: float | None, after: float | None) -> float | None:
     if before is None:
         return None
     return (after if after is not None else 0.0) - before

@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 
 from celosia.evaluation import losses
-from celosia.evaluation._linked import Links, cell_change, link_records, numeric_loss
-from celosia.evaluation._sample import Sample
 from celosia.evaluation.association import association_matrix, comparable
 from celosia.evaluation.contrast import contrast
 from celosia.evaluation.distances import categories, distances
+from celosia.evaluation.linked import Links, cell_change, link_records, numeric_loss
 from celosia.evaluation.propensity import propensity_score
-from celosia.evaluation.properties import Asked, Rules, check_properties
-from celosia.model.evaluation import (
+from celosia.evaluation.properties import PropertyRequest, PropertyRules, check_properties
+from celosia.evaluation.sample import Sample, both_numeric
+from celosia.model.reports.evaluation import (
     AssociationChange,
     ContrastLine,
     Distribution,
@@ -35,12 +35,12 @@ _RARE = 3  # a category of at most this many rows is never shown
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ComparisonRequest:
     """What is to be compared and how."""
 
     variables: tuple[str, ...]
-    keep: tuple[Asked, ...] = ()
-    rules: Rules = field(default_factory=Rules)
+    keep: tuple[PropertyRequest, ...] = ()
+    rules: PropertyRules = field(default_factory=PropertyRules)
     quasi: tuple[str, ...] = ()
     key: str | None = None
     contrast: tuple[str, ...] = ()
@@ -65,46 +65,49 @@ class Comparison:
 
 
 def compare(
-    before: Sample, after: Sample, question: Question, told: Callable[[float], None] | None = None
+    before: Sample, after: Sample, request: ComparisonRequest, progress: Callable[[float], None] | None = None
 ) -> Comparison:
-    """Everything that was asked about two samples."""
-    report = told or (lambda _share: None)
-    open_names = [name for name in question.variables if name not in question.veiled]
-    links = link_records(before, after, question.key, question.files) if question.key else None
-    loss = information_loss(before, after, question, links)
+    """All measures that the request names, over two samples."""
+    report = progress or (lambda _share: None)
+    open_names = [name for name in request.variables if name not in request.veiled]
+    links = link_records(before, after, request.key, request.files) if request.key else None
+    loss = information_loss(before, after, request, links)
     report(0.2)
-    checks = check_properties(before, after, question.keep, open_names, question.rules)
-    lines = contrast(before, after, question.contrast, question.labels) if question.contrast else ()
+    checks = check_properties(before, after, request.keep, open_names, request.rules)
+    lines = contrast(before, after, request.contrast, request.labels) if request.contrast else ()
     report(0.4)
-    before = before.as_categories(question.recoded)  # from here on both files must be read in the same way
+    # From here on both files must be read in the same way.
+    before = before.as_categories(request.recoded)
     changed = association_change(before, after, open_names)
     report(0.7)
-    found = propensity_score(before, after, open_names)
+    score = propensity_score(before, after, open_names)
     return Comparison(
         loss=loss,
         properties=checks,
         distances=tuple(VariableDistance(name, **asdict(distances(before, after, name))) for name in open_names),
         association=changed,
-        propensity=Propensity(**asdict(found)) if found else None,
+        propensity=Propensity(**asdict(score)) if score else None,
         numeric=numeric_loss(before, after, open_names, links) if links else None,
         contrast=lines,
         distributions=tuple(distribution(before, after, name) for name in open_names),
     )
 
 
-def information_loss(before: Sample, after: Sample, question: Question, links: Links | None = None) -> InformationLoss:
+def information_loss(
+    before: Sample, after: Sample, request: ComparisonRequest, links: Links | None = None
+) -> InformationLoss:
     """What the release gave up, variable by variable and together."""
-    names, rows = question.variables, before.n_rows
-    lost = tuple(_variable_loss(before, after, name, name in question.recoded, links) for name in names)
-    hidden = sum(one.masked_cells for one in lost)
+    names, rows = request.variables, before.n_rows
+    lost = tuple(_variable_loss(before, after, name, name in request.recoded, links) for name in names)
+    hidden = sum(variable_loss.masked_cells for variable_loss in lost)
     masked = max(losses.masked_rows(after, names) - losses.masked_rows(before, names), 0)
     dropped = max(rows - after.n_rows, 0)
-    over = [name for name in question.quasi if name in names] or list(names)
+    over = [name for name in request.quasi if name in names] or list(names)
     starred = losses.fully_masked_rows(after, over) - losses.fully_masked_rows(before, over)
     suppressed = dropped + max(starred, 0)
     return InformationLoss(
         level="records" if links is not None else "distributions",
-        loss=math.fsum(one.loss for one in lost) / len(lost) if lost else 0.0,
+        loss=math.fsum(variable.loss for variable in lost) / len(lost) if lost else 0.0,
         variables=lost,
         masked_cells=hidden,
         masked_cells_share=_share(hidden, after.n_rows * len(names)),
@@ -138,14 +141,14 @@ def _variable_loss(before: Sample, after: Sample, name: str, recoded: bool, link
 
 def association_change(before: Sample, after: Sample, names: Sequence[str]) -> AssociationChange | None:
     """The associations of both files and what changed; None with fewer than two variables."""
-    kept, left_out = comparable(before, after, names)
-    if len(kept) < 2:
+    compared, left_out = comparable(before, after, names)
+    if len(compared) < 2:
         return None
-    first, second = association_matrix(before, kept), association_matrix(after, kept)
+    first, second = association_matrix(before, compared), association_matrix(after, compared)
     change = first.change(second)
-    sizes = [abs(one) for i, line in enumerate(change) for one in line[:i] if one is not None]
+    sizes = [abs(difference) for i, line in enumerate(change) for difference in line[:i] if difference is not None]
     return AssociationChange(
-        variables=kept,
+        variables=compared,
         before=first.values,
         after=second.values,
         change=change,
@@ -159,18 +162,17 @@ def distribution(before: Sample, after: Sample, name: str) -> Distribution:
     """The frequent categories of a variable in both files; the rare ones are joined and never named."""
     labels, p, q = categories(before, after, name)
     ordered = [i for i in range(len(labels)) if p[i] * before.n_rows > _RARE or q[i] * after.n_rows > _RARE]
-    if before.columns[name].numbers is None or after.columns[name].numbers is None:
+    if not both_numeric(before, after, name):
         ordered.sort(key=lambda i: (-max(p[i], q[i]), labels[i]))
         ordered = ordered[:LISTED]
-    shown = [(labels[i], float(p[i]), float(q[i])) for i in ordered]
-    others = max(1 - math.fsum(one[1] for one in shown), 0.0), max(1 - math.fsum(one[2] for one in shown), 0.0)
+    listed = [(labels[i], float(p[i]), float(q[i])) for i in ordered]
+    others = (
+        max(1 - math.fsum(category[1] for category in listed), 0.0),
+        max(1 - math.fsum(category[2] for category in listed), 0.0),
+    )
     if len(ordered) < len(labels) and max(others) > 1e-12:
-        shown.append(("", *others))
-    return Distribution(name, *(tuple(part) for part in zip(*shown, strict=True))) if shown else _empty(name)
-
-
-def _empty(name: str) -> Distribution:
-    return Distribution(name, (), (), ())
+        listed.append(("", *others))
+    return Distribution(name, *(tuple(part) for part in (zip(*listed, strict=True) if listed else ((), (), ()))))
 
 
 def _share(part: int, whole: int) -> float:

@@ -12,11 +12,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from celosia import messages
-from celosia.errors import ContrastOneKind, ContrastTooSmall
-from celosia.evaluation import _statistics
-from celosia.evaluation._sample import Sample
-from celosia.evaluation._statistics import numbers_of
-from celosia.model.evaluation import ContrastLine
+from celosia.evaluation import statistics as _statistics
+from celosia.evaluation.errors import ContrastOneKind, ContrastTooSmall
+from celosia.evaluation.sample import Sample, both_numeric
+from celosia.evaluation.statistics import numbers_of
+from celosia.model.reports.evaluation import ContrastLine
 from celosia.model.variables import MelLabel
 
 LEAST = 4
@@ -46,7 +46,7 @@ def contrast(
 
 def _line(before: Sample, after: Sample, name: str, label: str) -> ContrastLine:
     same_values = _frequencies(before, name) == _frequencies(after, name)
-    if before.columns[name].numbers is None or after.columns[name].numbers is None:
+    if not both_numeric(before, after, name):
         moved = {"categories": (float(len(_frequencies(before, name))), float(len(_frequencies(after, name))))}
         return ContrastLine(name, label, "categorical", same_values, moved)
     first, second = numbers_of(before, name), numbers_of(after, name)
@@ -60,10 +60,10 @@ def _frequencies(sample: Sample, name: str) -> dict[object, int]:
     column = sample.columns[name]
     counts: dict[object, int] = {}
     numbers = column.numbers
-    for place, (text, rows) in enumerate(zip(column.vocabulary, sample.tally_rows(name).tolist(), strict=True)):
+    for code, (text, rows) in enumerate(zip(column.vocabulary, sample.tally_rows(name).tolist(), strict=True)):
         value: object = text
-        if numbers is not None and math.isfinite(numbers[place]):
-            value = float(numbers[place])
+        if numbers is not None and math.isfinite(numbers[code]):
+            value = float(numbers[code])
         if rows:
             counts[value] = counts.get(value, 0) + rows
     return counts

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.evaluation._sample import Column, Floats, Sample
-from celosia.evaluation._statistics import Numbers, numbers_of, quantile
+from celosia.evaluation.sample import Floats, Sample, SampleColumn, both_numeric
+from celosia.evaluation.statistics import Numbers, numbers_of, quantile
 
 BINS = 20  # a number with more values than this is cut into as many parts of equal weight
 
@@ -34,8 +34,8 @@ def distances(before: Sample, after: Sample, name: str) -> Distances:
     """How far a variable's distribution moved; None where one of the files has no row."""
     if not before.n_rows or not after.n_rows:
         return Distances(None, None)
-    p, q = aligned(before, after, name)
-    ordered = _ordered(before, after, name)
+    p, q = aligned_shares(before, after, name)
+    ordered = _ordered_distances(before, after, name)
     return Distances(total_variation(p, q), hellinger(p, q), *ordered)
 
 
@@ -51,13 +51,13 @@ def hellinger(p: Floats, q: Floats) -> float:
 
 def kolmogorov_smirnov(first: Numbers, second: Numbers) -> float:
     """Largest difference of the two accumulated distributions."""
-    _, f, g = _accumulated(first, second)
+    _, f, g = _cumulative_shares(first, second)
     return float(np.abs(f - g).max())
 
 
 def earth_mover(first: Numbers, second: Numbers) -> float | None:
     """Area between the accumulated distributions over the range of the first; None if that range is a point."""
-    points, f, g = _accumulated(first, second)
+    points, f, g = _cumulative_shares(first, second)
     span = float(first.values[-1] - first.values[0])
     area = math.fsum((np.abs(f - g)[:-1] * np.diff(points)).tolist())
     if span == 0:
@@ -65,7 +65,7 @@ def earth_mover(first: Numbers, second: Numbers) -> float | None:
     return area / span
 
 
-def aligned(before: Sample, after: Sample, name: str) -> tuple[Floats, Floats]:
+def aligned_shares(before: Sample, after: Sample, name: str) -> tuple[Floats, Floats]:
     """Shares of both files over the same categories."""
     _, p, q = categories(before, after, name)
     return p, q
@@ -76,19 +76,19 @@ def categories(before: Sample, after: Sample, name: str) -> tuple[list[str], Flo
     edges = _edges(before, after, name)
     first, second = _labels(before.columns[name], edges), _labels(after.columns[name], edges)
     known = sorted({*first, *second}, key=lambda label: (not label.startswith("\0"), label))
-    place = {label: i for i, label in enumerate(known)}
+    position = {label: i for i, label in enumerate(known)}
     shares: list[Floats] = []
     for sample, labels in ((before, first), (after, second)):
-        codes = np.array([place[label] for label in labels], np.int64)
+        codes = np.array([position[label] for label in labels], np.int64)
         weights = np.bincount(codes, sample.tally(name), len(known)).astype(np.float64)
         total = float(weights.sum())
         shares.append(weights / total if total else weights)
-    return [_shown(label, edges) for label in known], shares[0], shares[1]
+    return [_part_text(label, edges) for label in known], shares[0], shares[1]
 
 
 def _edges(before: Sample, after: Sample, name: str) -> Floats | None:
     """Where a number with many values is cut; None keeps every value as it is."""
-    if before.columns[name].numbers is None or after.columns[name].numbers is None:
+    if not both_numeric(before, after, name):
         return None
     numbers = numbers_of(before, name)
     if len(numbers.values) <= BINS and len(numbers_of(after, name).values) <= BINS:
@@ -97,17 +97,17 @@ def _edges(before: Sample, after: Sample, name: str) -> Floats | None:
     return np.unique(np.array([mark for mark in marks if mark is not None], np.float64))
 
 
-def _labels(column: Column, edges: Floats | None) -> list[str]:
+def _labels(column: SampleColumn, edges: Floats | None) -> list[str]:
     """The category of each value: its part (after a mark that sorts first), or itself."""
     if edges is None or column.numbers is None:
         return list(column.vocabulary)
     parts = np.searchsorted(edges, column.numbers, side="left")
     real = np.isfinite(column.numbers)
-    return [f"\0{part:04d}" if ok else text
-            for part, ok, text in zip(parts, real, column.vocabulary, strict=True)]  # fmt: skip
+    cells = zip(parts, real, column.vocabulary, strict=True)
+    return [f"\0{part:04d}" if is_number else text for part, is_number, text in cells]
 
 
-def _shown(label: str, edges: Floats | None) -> str:
+def _part_text(label: str, edges: Floats | None) -> str:
     if edges is None or not label.startswith("\0"):
         return label
     part = int(label[1:])
@@ -116,8 +116,8 @@ def _shown(label: str, edges: Floats | None) -> str:
     return f"≤ {high}" if not low else f"> {low}" if not high else f"{low}–{high}"
 
 
-def _ordered(before: Sample, after: Sample, name: str) -> tuple[float | None, float | None]:
-    if before.columns[name].numbers is None or after.columns[name].numbers is None:
+def _ordered_distances(before: Sample, after: Sample, name: str) -> tuple[float | None, float | None]:
+    if not both_numeric(before, after, name):
         return None, None
     first, second = numbers_of(before, name), numbers_of(after, name)
     if not len(first.values) or not len(second.values):
@@ -125,11 +125,11 @@ def _ordered(before: Sample, after: Sample, name: str) -> tuple[float | None, fl
     return kolmogorov_smirnov(first, second), earth_mover(first, second)
 
 
-def _accumulated(first: Numbers, second: Numbers) -> tuple[Floats, Floats, Floats]:
+def _cumulative_shares(first: Numbers, second: Numbers) -> tuple[Floats, Floats, Floats]:
     points = np.union1d(first.values, second.values)
-    return points, _reached(first, points), _reached(second, points)
+    return points, _cumulative_share(first, points), _cumulative_share(second, points)
 
 
-def _reached(numbers: Numbers, points: Floats) -> Floats:
+def _cumulative_share(numbers: Numbers, points: Floats) -> Floats:
     ends = np.concatenate([[0.0], np.cumsum(numbers.weights)])
     return np.asarray(ends[np.searchsorted(numbers.values, points, side="right")] / ends[-1])

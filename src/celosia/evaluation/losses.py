@@ -1,12 +1,11 @@
 """How much information a released file gave up.
 
-Knows two samples over the same columns; with hierarchies, also what each published label stands for. Three readings:
+Knows two samples over the same columns; with hierarchies, also what each published label stands for. Two readings:
 - from distributions: a cell says log2(n ÷ rows of its value) bits, counted in the source where the value occurs there
   and in the release where it is new (a group); a masked cell or a row that left says none. Loss = 1 - bits after ÷ bits
   before. Identical files lose 0, everything masked loses 1, a coarser level never loses less.
 - from labels (hierarchies known): the search's own metrics, read from the released file (METRICS: loss, precision,
   discernibility, average class size, non-uniform entropy).
-- from matched records: the share of cells that changed.
 Sources: Gionis and Tassa 2009 (entropy); Iyengar 2002 (loss); Bayardo and Agrawal 2005 (discernibility);
 LeFevre et al. 2006 (average class size); Sweeney 2002 (precision).
 """
@@ -15,15 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.evaluation._sample import Flags, Integers, Sample
-from celosia.hierarchy import CompiledHierarchy
+from celosia.evaluation.sample import Flags, Integers, Sample
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.model.values import is_masked
-from celosia.tuples import Tuples
+from celosia.tuples.table import Tuples
 
 
 def entropy_loss(before: Sample, after: Sample, name: str) -> float:
@@ -34,7 +32,8 @@ def entropy_loss(before: Sample, after: Sample, name: str) -> float:
     known = _plain_rows(before, name)
     had = math.fsum(count * math.log2(rows / count) for count in known.values())
     published = _plain_rows(after, name)
-    if had <= 0:  # a constant says nothing: what counts is how many of its cells are left
+    if had <= 0:
+        # A constant carries no information: what counts is how many of its cells are left.
         return min(max(1 - sum(published.values()) / max(sum(known.values()), 1), 0.0), 1.0) if known else 0.0
     left = math.fsum(count * _bits(rows, known.get(text, count)) for text, count in published.items())
     return min(max(1 - left / had, 0.0), 1.0)
@@ -42,47 +41,40 @@ def entropy_loss(before: Sample, after: Sample, name: str) -> float:
 
 def masked_cells(before: Sample, after: Sample, name: str) -> int:
     """Cells of a variable that are masked after and were not before."""
-    return max(_masked_rows(after, name) - _masked_rows(before, name), 0)
+    return max(masked_rows(after, [name]) - masked_rows(before, [name]), 0)
 
 
 def masked_rows(sample: Sample, names: Sequence[str]) -> int:
     """Rows with at least one masked cell among the variables."""
-    return int(sample.rows[_any_masked(sample, names)].sum())
+    if not names:
+        return 0
+    flags = np.logical_or.reduce([sample.columns[name].masked_cells for name in names])
+    return int(sample.rows[flags].sum())
 
 
 def fully_masked_rows(sample: Sample, names: Sequence[str]) -> int:
     """Rows in which every one of the variables is masked."""
     if not names:
         return 0
-    flags = np.ones(len(sample.rows), bool)
-    for name in names:
-        flags &= _masked(sample, name)
+    flags = np.logical_and.reduce([sample.columns[name].masked_cells for name in names])
     return int(sample.rows[flags].sum())
 
 
-@dataclass(frozen=True, slots=True)
-class LabelShare:
-    """What a published label stands for: its share of the leaves, and its level."""
-
-    share: float
-    level: int
-
-
-def label_shares(hierarchy: CompiledHierarchy) -> dict[str, LabelShare]:
-    """Every label of a hierarchy; one that stands at several levels is read at the finest."""
-    found: dict[str, LabelShare] = {}
+def label_shares(hierarchy: CompiledHierarchy) -> dict[str, tuple[float, int]]:
+    """Share of the leaves and level of every label; one that stands at several levels is read at the finest."""
+    by_label: dict[str, tuple[float, int]] = {}
     for level, (labels, shares) in enumerate(zip(hierarchy.labels, hierarchy.shares, strict=True)):
         for label, share in zip(labels, shares, strict=True):
-            found.setdefault(label, LabelShare(float(share), level))
-    return found
+            by_label.setdefault(label, (float(share), level))
+    return by_label
 
 
 def released_loss(hierarchy: CompiledHierarchy, released: Mapping[str, int], rows: int) -> float | None:
     """The search's loss of one variable, from the labels of the released file; a row that left loses everything."""
     shares = label_shares(hierarchy)
-    if any(label not in shares and not is_masked(label) for label in released):
-        return None  # a label that the hierarchy does not know: the file was not made with it
-    lost = [count * (1.0 if is_masked(label) else shares[label].share) for label, count in released.items()]
+    if not _are_labels(released, shares):
+        return None
+    lost = [count * (1.0 if is_masked(label) else shares[label][0]) for label, count in released.items()]
     gone = rows - sum(released.values())
     least = rows / hierarchy.leaf_count
     span = rows - least
@@ -91,25 +83,29 @@ def released_loss(hierarchy: CompiledHierarchy, released: Mapping[str, int], row
 
 def released_precision(hierarchy: CompiledHierarchy, released: Mapping[str, int], rows: int) -> float | None:
     """Mean height of the published labels over the hierarchy's height, 1 for a masked cell or a row that left."""
-    shares = label_shares(hierarchy)
-    if any(label not in shares and not is_masked(label) for label in released) or not rows:
+    shares, height = label_shares(hierarchy), max(hierarchy.height, 1)
+    if not _are_labels(released, shares) or not rows:
         return None
-    height = max(hierarchy.height, 1)
-    raised = [count * (1.0 if is_masked(label) else shares[label].level / height) for label, count in released.items()]
+    raised = [count * (1.0 if is_masked(label) else shares[label][1] / height) for label, count in released.items()]
     return math.fsum([*raised, float(rows - sum(released.values()))]) / rows
+
+
+def _are_labels(released: Mapping[str, int], shares: Mapping[str, tuple[float, int]]) -> bool:
+    """Whether the hierarchy knows every label: otherwise the file was not made with it."""
+    return all(label in shares or is_masked(label) for label in released)
 
 
 def discernibility(released: Tuples, rows: int) -> float:
     """Σ size² over the classes that stay, plus n for every suppressed row."""
-    kept = ~_suppressed(released)
-    sizes = released.rows[kept].astype(object)
-    return float(sum(size * size for size in sizes) + (rows - int(released.rows[kept].sum())) * rows)
+    published = ~_suppressed_tuples(released)
+    sizes = released.rows[published].astype(object)
+    return float(sum(size * size for size in sizes) + (rows - int(released.rows[published].sum())) * rows)
 
 
 def average_class_size(released: Tuples, rows: int) -> float | None:
     """n ÷ classes, the suppressed rows together being one."""
-    kept = ~_suppressed(released)
-    classes = int(kept.sum()) + (int(released.rows[kept].sum()) < rows)
+    published = ~_suppressed_tuples(released)
+    classes = int(published.sum()) + (int(released.rows[published].sum()) < rows)
     return rows / classes if classes else None
 
 
@@ -118,8 +114,8 @@ def released_metrics(
 ) -> dict[str, float | None]:
     """The search's metrics, measured on the released file alone; None where a label is not the hierarchy's."""
     parts, heights = [], []
-    for place, name in enumerate(released.names):
-        counts = _label_counts(released, place)
+    for v, name in enumerate(released.names):
+        counts = _label_counts(released, v)
         parts.append(released_loss(hierarchies[name], counts, rows))
         heights.append(released_precision(hierarchies[name], counts, rows))
     return {
@@ -131,15 +127,10 @@ def released_metrics(
     }
 
 
-def changed_cells(before: Sequence[str], after: Sequence[str]) -> int:
-    """Cells of matched records that do not say the same."""
-    return sum(a != b for a, b in zip(before, after, strict=True))
-
-
-def _label_counts(released: Tuples, place: int) -> dict[str, int]:
+def _label_counts(released: Tuples, v: int) -> dict[str, int]:
     """Rows behind each label of one column; a fully masked row counts as masked."""
-    counts = np.bincount(released.codes[:, place], released.rows, len(released.vocabularies[place]))
-    return {label: int(count) for label, count in zip(released.vocabularies[place], counts, strict=True) if count}
+    counts = np.bincount(released.codes[:, v], released.rows, len(released.vocabularies[v]))
+    return {label: int(count) for label, count in zip(released.vocabularies[v], counts, strict=True) if count}
 
 
 def _geometric(parts: Sequence[float | None]) -> float | None:
@@ -154,11 +145,11 @@ def _arithmetic(parts: Sequence[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known and len(known) == len(parts) else None
 
 
-def _suppressed(released: Tuples) -> Flags:
+def _suppressed_tuples(released: Tuples) -> Flags:
     flags = np.full(len(released.rows), bool(released.names))
-    for place, vocabulary in enumerate(released.vocabularies):
+    for v, vocabulary in enumerate(released.vocabularies):
         masked = np.fromiter((is_masked(text) for text in vocabulary), bool, len(vocabulary))
-        flags &= masked[released.codes[:, place]]
+        flags &= masked[released.codes[:, v]]
     return flags
 
 
@@ -166,27 +157,11 @@ def _plain_rows(sample: Sample, name: str) -> dict[str, int]:
     """Rows behind each value that is not masked; missing is a value: it was missing before as well."""
     rows: Integers = sample.tally_rows(name)
     column = sample.columns[name]
-    return {column.vocabulary[place]: int(rows[place]) for place in np.flatnonzero((rows > 0) & ~column.masked)}
+    return {column.vocabulary[code]: int(rows[code]) for code in np.flatnonzero((rows > 0) & ~column.masked)}
 
 
 def _bits(rows: int, behind: int) -> float:
     return max(math.log2(rows / behind), 0.0)
-
-
-def _masked(sample: Sample, name: str) -> Flags:
-    column = sample.columns[name]
-    return np.asarray(column.masked[column.codes] if len(column.vocabulary) else np.zeros(0, bool))
-
-
-def _any_masked(sample: Sample, names: Sequence[str]) -> Flags:
-    flags = np.zeros(len(sample.rows), bool)
-    for name in names:
-        flags |= _masked(sample, name)
-    return flags
-
-
-def _masked_rows(sample: Sample, name: str) -> int:
-    return int(sample.rows[_masked(sample, name)].sum())
 
 
 def released_entropy(
@@ -201,8 +176,8 @@ def released_entropy(
     maps = [hierarchies[name].maps[levels[name]] for name in quasi.names]
     labels = [hierarchies[name].labels[levels[name]] for name in quasi.names]
     codes = np.stack([level[quasi.codes[:, i]] for i, level in enumerate(maps)], axis=1)
-    shown = {tuple(v[c] for v, c in zip(released.vocabularies, line, strict=True)) for line in released.codes.tolist()}
-    gone = np.array([tuple(v[c] for v, c in zip(labels, line, strict=True)) not in shown for line in codes.tolist()])
+    published = set(_texts(released.vocabularies, released.codes))
+    gone = np.array([texts not in published for texts in _texts(labels, codes)])
     suppressed = int(quasi.rows[gone].sum()) if len(gone) else 0
     parts = []
     for i in range(len(maps)):
@@ -212,6 +187,10 @@ def released_entropy(
             inside = _behind(codes[gone, i], quasi.rows[gone])
             parts.append(math.fsum((-quasi.rows[gone] * np.log2(inside / suppressed)).tolist()))
     return math.fsum(parts)
+
+
+def _texts(vocabularies: Sequence[Sequence[str]], codes: NDArray[np.integer]) -> list[tuple[str, ...]]:
+    return [tuple(v[c] for v, c in zip(vocabularies, line, strict=True)) for line in codes.tolist()]
 
 
 def _behind(codes: NDArray[np.integer], rows: Integers) -> Integers:

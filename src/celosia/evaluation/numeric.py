@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.evaluation._sample import Floats
+from celosia.evaluation.sample import Floats
 
 REACH = 0.05  # share of a standard deviation within which an original counts as disclosed
 _SINGULAR = 1e-10  # eigenvalues below this share of the largest are zero

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.evaluation._sample import Floats, Integers, Sample
+from celosia.evaluation.sample import Floats, Integers, Sample, both_numeric
 
 MOST_VARIABLES = 20
 MOST_CATEGORIES = 8
 MOST_ROWS = 100_000  # combinations taken from each file, evenly over their order
 _ROUNDS, _CLOSE, _RIDGE = 30, 1e-10, 1e-9
-_SAID = 1e-10  # share of a column's square below which the others already say it
+_DEPENDENT = 1e-10  # share of a column's square below which it depends on the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +43,24 @@ def propensity_score(before: Sample, after: Sample, names: Sequence[str]) -> Pro
     chosen = tuple(names[:MOST_VARIABLES])
     if not chosen or not before.n_rows or not after.n_rows:
         return None
-    first, second = _thinned(before), _thinned(after)
-    design = _independent(np.concatenate([np.ones((first.size + second.size, 1)),
-                                          *_terms(before, after, first, second, chosen)], axis=1))  # fmt: skip
+    first, second = _thin_positions(before), _thin_positions(after)
+    constant = np.ones((first.size + second.size, 1))
+    terms = _terms(before, after, first, second, chosen)
+    design = _independent(np.concatenate([constant, *terms], axis=1))
     rows = np.concatenate([before.rows[first], after.rows[second]]).astype(np.float64)
     released = np.concatenate([np.zeros(first.size), np.ones(second.size)])
     total, share = float(rows.sum()), float(rows[first.size :].sum() / rows.sum())
-    alike, released, rows = _alike(design, released, rows)
+    alike, released, rows = _merge_equal_rows(design, released, rows)
     guesses = fitted_shares(alike, released, rows)
     pmse = math.fsum((rows * (guesses - share) ** 2).tolist()) / total
     free = design.shape[1] - 1
     expected = free * (1 - share) ** 2 * share / total
     spread = math.sqrt(2 * free) * (1 - share) ** 2 * share / total
     return PropensityScore(
-        pmse=_rounded(pmse),
+        pmse=_round_portably(pmse),
         expected=expected,
-        ratio=_rounded(pmse / expected) if expected else None,
-        standardised=_rounded((pmse - expected) / spread) if spread else None,
+        ratio=_round_portably(pmse / expected) if expected else None,
+        standardised=_round_portably((pmse - expected) / spread) if spread else None,
         parameters=design.shape[1],
         rows=int(total),
         variables=chosen,
@@ -75,7 +76,7 @@ def fitted_shares(design: Floats, outcome: Floats, rows: Floats) -> Floats:
     share = float((rows * outcome).sum() / rows.sum())
     slopes[0] = math.log(share / (1 - share))
     penalty = _RIDGE * float(rows.sum())
-    reached = _penalised(design, outcome, rows, slopes, penalty)
+    reached = _penalised_likelihood(design, outcome, rows, slopes, penalty)
     for _ in range(_ROUNDS):
         guesses = _logistic(design @ slopes)
         gradient = design.T @ (rows * (outcome - guesses)) - penalty * slopes
@@ -93,13 +94,13 @@ def _helpful(
     """The slopes after the largest halving of the step that helps, what was gained, and the new height."""
     for halving in range(20):
         moved = slopes + step / 2**halving
-        height = _penalised(design, outcome, rows, moved, penalty)
+        height = _penalised_likelihood(design, outcome, rows, moved, penalty)
         if height > reached:
             return moved, height - reached, height
     return slopes, 0.0, reached
 
 
-def _penalised(design: Floats, outcome: Floats, rows: Floats, slopes: Floats, penalty: float) -> float:
+def _penalised_likelihood(design: Floats, outcome: Floats, rows: Floats, slopes: Floats, penalty: float) -> float:
     score = design @ slopes
     fit = outcome * score - np.logaddexp(0.0, score)
     return float((rows * fit).sum()) - penalty * float(slopes @ slopes) / 2
@@ -113,7 +114,7 @@ def _terms(before: Sample, after: Sample, first: Integers, second: Integers, nam
     """The columns of the design of each variable, over the rows of both files."""
     return [
         _number_terms(before, after, first, second, name)
-        if before.columns[name].numbers is not None and after.columns[name].numbers is not None
+        if both_numeric(before, after, name)
         else _category_terms(before, after, first, second, name)
         for name in names
     ]
@@ -140,43 +141,43 @@ def _category_terms(before: Sample, after: Sample, first: Integers, second: Inte
     parts = []
     for sample, chosen in ((before, first), (after, second)):
         column = sample.columns[name]
-        flags = np.array([[text == kept for kept in top] for text in column.vocabulary], np.float64)
+        flags = np.array([[text == category for category in top] for text in column.vocabulary], np.float64)
         parts.append(flags.reshape(len(column.vocabulary), len(top))[column.codes[chosen]])
     return np.concatenate(parts)
 
 
 def _independent(design: Floats) -> Floats:
-    """The columns that the ones before do not already say: Cholesky's walk over their products, in their order."""
+    """The columns that do not depend on earlier ones: a Cholesky factorisation of their products, in their order."""
     lengths = np.sqrt((design * design).sum(axis=0))
     unit = design / np.where(lengths > 0, lengths, 1.0)
     products = unit.T @ unit
-    kept: list[int] = []
+    chosen: list[int] = []
     steps = np.zeros_like(products)  # row j: the column in terms of the directions kept so far
     for j in range(design.shape[1]):
-        for place, other in enumerate(kept):
-            said = float(steps[j, :place] @ steps[other, :place])
-            steps[j, place] = (products[j, other] - said) / steps[other, place]
+        for i, other in enumerate(chosen):
+            explained = float(steps[j, :i] @ steps[other, :i])
+            steps[j, i] = (products[j, other] - explained) / steps[other, i]
         own = float(products[j, j] - steps[j] @ steps[j])  # square of what is left of a column of length one
-        if own > _SAID:
-            steps[j, len(kept)] = math.sqrt(own)
-            kept.append(j)
-    return design[:, kept]
+        if own > _DEPENDENT:
+            steps[j, len(chosen)] = math.sqrt(own)
+            chosen.append(j)
+    return design[:, chosen]
 
 
-def _alike(design: Floats, released: Floats, rows: Floats) -> tuple[Floats, Floats, Floats]:
-    """The rows that say the same of the same file put together, in the order in which they first appear."""
+def _merge_equal_rows(design: Floats, released: Floats, rows: Floats) -> tuple[Floats, Floats, Floats]:
+    """Equal rows of the same file merged, in the order in which they first appear."""
     whole = np.ascontiguousarray(np.column_stack([released, design]))
     lines = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).reshape(-1)
     _, first, label = np.unique(lines, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    kept = first[order]
-    together = np.bincount(place[label], weights=rows, minlength=len(order)).astype(np.float64)
-    return design[kept], released[kept], together
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    representatives = first[order]
+    together = np.bincount(rank[label], weights=rows, minlength=len(order)).astype(np.float64)
+    return design[representatives], released[representatives], together
 
 
-def _thinned(sample: Sample) -> Integers:
+def _thin_positions(sample: Sample) -> Integers:
     """Places of the combinations used: all, or so many evenly over their order."""
     n = len(sample.rows)
     if n <= MOST_ROWS:
@@ -184,6 +185,6 @@ def _thinned(sample: Sample) -> Integers:
     return (np.arange(MOST_ROWS, dtype=np.int64) * n) // MOST_ROWS
 
 
-def _rounded(value: float) -> float:
+def _round_portably(value: float) -> float:
     """Twelve significant digits: what a linear algebra library may do otherwise on another machine stays below."""
     return float(f"{value:.12g}")

@@ -1,6 +1,6 @@
 """Whether the properties that were to be kept are still there.
 
-Knows two samples and the properties chosen; exactly those are checked (ATENEA 4.2.1 and 4.2.5). A property is asked
+Knows two samples and the properties chosen; exactly those are checked (ATENEA 4.2.1 and 4.2.5). A property is request
 for as `mean` (every number), `mean:INCOME` (that variable), `correlation:A:B`, `model:Y~X1+X2` or `test:A:B`.
 Totals and the like are held to a relative difference, shares and coefficients (which lie between -1 and 1) to an
 absolute one, and a model or test to the same sign and the same significance. What cannot be measured has failed.
@@ -13,15 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from celosia.errors import UnknownProperty
-from celosia.evaluation import _statistics
-from celosia.evaluation._models import independence, regression
-from celosia.evaluation._sample import Sample
-from celosia.evaluation._statistics import Numbers, numbers_of
-from celosia.evaluation._trend import Series, series_of, slope_sign
+from celosia.evaluation import statistics as _statistics
 from celosia.evaluation.association import pearson
-from celosia.evaluation.distances import aligned
-from celosia.model.evaluation import PropertyCheck
+from celosia.evaluation.distances import aligned_shares
+from celosia.evaluation.errors import UnknownProperty
+from celosia.evaluation.models import independence, regression
+from celosia.evaluation.sample import Sample
+from celosia.evaluation.statistics import Numbers, Series, numbers_of, series_of, slope_sign
+from celosia.model.reports.evaluation import PropertyCheck
 
 TOLERANCE, ALPHA = 0.05, 0.05
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -42,15 +41,15 @@ _SHORT |= {"quantile": "quantiles", "frequency": "frequencies", "significance": 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A property, and the variables it is asked of; none: all that it applies to."""
+class PropertyRequest:
+    """A property, and the variables it is checked on; none: all that it applies to."""
 
     property: str
     variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PropertyRules:
     """How strictly properties are held."""
 
     tolerance: float = TOLERANCE
@@ -64,7 +63,7 @@ class Rules:
         return self.own.get(name, self.tolerance)
 
 
-def asked_property(words: str) -> Asked:
+def parse_property(words: str) -> PropertyRequest:
     """A property from how it is written; an unknown one is refused by its name."""
     name, _, rest = words.partition(":")
     name = _SHORT.get(name.strip(), name.strip())
@@ -78,66 +77,70 @@ def asked_property(words: str) -> Asked:
     variables = tuple(part.strip() for part in parts if part.strip())
     if (name == "model" and len(variables) < 2) or (name == "test" and len(variables) != 2):
         raise UnknownProperty(property=words, known=f"{name}:…")
-    return Asked(name, variables)
+    return PropertyRequest(name, variables)
 
 
 def check_properties(
-    before: Sample, after: Sample, asked: Sequence[Asked], names: Sequence[str], rules: Rules
+    before: Sample, after: Sample, requests: Sequence[PropertyRequest], names: Sequence[str], rules: PropertyRules
 ) -> tuple[PropertyCheck, ...]:
-    """Exactly the properties asked for, in their order."""
-    found: list[PropertyCheck] = []
-    for one in asked:
-        lines = _CHECKS[one.property](before, after, one, names, rules)
-        nothing = PropertyCheck(one.property, "–", None, None, None, None, None, False, "nothing")
-        found += lines or ([nothing] if rules.must_apply else [])
-    return tuple(found)
+    """Exactly the requested properties, in their order."""
+    checks: list[PropertyCheck] = []
+    for request in requests:
+        lines = _CHECKS[request.property](before, after, request, names, rules)
+        nothing = PropertyCheck(request.property, "–", None, None, None, None, None, False, "nothing")
+        checks += lines or ([nothing] if rules.must_apply else [])
+    return tuple(checks)
 
 
-def _numeric(sample: Sample, asked: Asked, names: Sequence[str]) -> list[str]:
-    if asked.variables:
-        return list(asked.variables)
+def _numeric(sample: Sample, request: PropertyRequest, names: Sequence[str]) -> list[str]:
+    if request.variables:
+        return list(request.variables)
     return [name for name in names if sample.columns[name].numbers is not None]
 
 
-def _statistic(before: Sample, after: Sample, asked: Asked, names: Sequence[str], rules: Rules) -> list[PropertyCheck]:
-    compute = _STATISTICS[asked.property]
+def _statistic(
+    before: Sample, after: Sample, request: PropertyRequest, names: Sequence[str], rules: PropertyRules
+) -> list[PropertyCheck]:
+    compute = _STATISTICS[request.property]
     return [
-        relative_check(asked.property, name, compute(numbers_of(before, name)), compute(numbers_of(after, name)), rules)
-        for name in _numeric(before, asked, names)
+        _compare(request.property, name, compute(numbers_of(before, name)), compute(numbers_of(after, name)), rules)
+        for name in _numeric(before, request, names)
     ]
 
 
-def _quantiles(before: Sample, after: Sample, asked: Asked, names: Sequence[str], rules: Rules) -> list[PropertyCheck]:
-    found = []
-    for name in _numeric(before, asked, names):
+def _quantiles(
+    before: Sample, after: Sample, request: PropertyRequest, names: Sequence[str], rules: PropertyRules
+) -> list[PropertyCheck]:
+    checks = []
+    for name in _numeric(before, request, names):
         first, second = numbers_of(before, name), numbers_of(after, name)
         for share in QUANTILES:
             pair = _statistics.quantile(first, share), _statistics.quantile(second, share)
-            found.append(relative_check("quantiles", f"{name} {share:g}", *pair, rules))
-    return found
+            checks.append(_compare("quantiles", f"{name} {share:g}", *pair, rules))
+    return checks
 
 
 def _frequencies(
-    before: Sample, after: Sample, asked: Asked, names: Sequence[str], rules: Rules
+    before: Sample, after: Sample, request: PropertyRequest, names: Sequence[str], rules: PropertyRules
 ) -> list[PropertyCheck]:
     """The category whose share moved most; no category is named."""
-    chosen = asked.variables or tuple(name for name in names if before.columns[name].numbers is None)
-    found = []
+    chosen = request.variables or tuple(name for name in names if before.columns[name].numbers is None)
+    checks = []
     for name in chosen:
-        p, q = aligned(before, after, name)
+        p, q = aligned_shares(before, after, name)
         most = float(abs(p - q).max()) if len(p) else 0.0
         tolerance = rules.tolerance_of("frequencies")
-        found.append(PropertyCheck("frequencies", name, 0.0, most, most, None, tolerance, most <= tolerance))
-    return found
+        checks.append(PropertyCheck("frequencies", name, 0.0, most, most, None, tolerance, most <= tolerance))
+    return checks
 
 
 def _correlation(
-    before: Sample, after: Sample, asked: Asked, names: Sequence[str], rules: Rules
+    before: Sample, after: Sample, request: PropertyRequest, names: Sequence[str], rules: PropertyRules
 ) -> list[PropertyCheck]:
-    chosen = _numeric(before, asked, names)
+    chosen = _numeric(before, request, names)
     pairs = [(a, b) for i, b in enumerate(chosen) for a in chosen[:i]]
     return [
-        absolute_check("correlation", f"{a} · {b}", _pearson(before, a, b), _pearson(after, a, b), rules)
+        _compare("correlation", f"{a} · {b}", _pearson(before, a, b), _pearson(after, a, b), rules, absolute=True)
         for a, b in pairs
     ]
 
@@ -146,15 +149,17 @@ def _pearson(sample: Sample, a: str, b: str) -> float | None:
     return pearson(sample.columns[a].values, sample.columns[b].values, sample.weights)
 
 
-def _trend(before: Sample, after: Sample, asked: Asked, names: Sequence[str], rules: Rules) -> list[PropertyCheck]:
+def _trend(
+    before: Sample, after: Sample, request: PropertyRequest, names: Sequence[str], rules: PropertyRules
+) -> list[PropertyCheck]:
     if rules.period is None:
         raise UnknownProperty(property="trend", known="trend --period …")
-    chosen: list[str | None] = [name for name in _numeric(before, asked, names) if name != rules.period]
-    found = []
+    chosen: list[str | None] = [name for name in _numeric(before, request, names) if name != rules.period]
+    checks = []
     for name in chosen or [None]:
         first, second = (series_of(sample, rules.period, name) for sample in (before, after))
-        found.append(_same_trend(name or rules.period, first, second, rules.tolerance_of("trend")))
-    return found
+        checks.append(_same_trend(name or rules.period, first, second, rules.tolerance_of("trend")))
+    return checks
 
 
 def _same_trend(name: str, first: Series, second: Series, tolerance: float) -> PropertyCheck:
@@ -164,12 +169,14 @@ def _same_trend(name: str, first: Series, second: Series, tolerance: float) -> P
     worst = max(known, default=0.0) if len(known) == len(gaps) else None
     signs = slope_sign(first), slope_sign(second)
     passes = worst is not None and worst <= tolerance and signs[0] == signs[1] and set(first) == set(second)
-    return PropertyCheck("trend", name, float(signs[0]), float(signs[1]), worst, worst, tolerance, passes,
-                         "" if worst is not None else "not_measurable")  # fmt: skip
+    note = "" if worst is not None else "not_measurable"
+    return PropertyCheck("trend", name, float(signs[0]), float(signs[1]), worst, worst, tolerance, passes, note)
 
 
-def _model(before: Sample, after: Sample, asked: Asked, names: Sequence[str], rules: Rules) -> list[PropertyCheck]:
-    outcome, terms = asked.variables[0], asked.variables[1:]
+def _model(
+    before: Sample, after: Sample, request: PropertyRequest, names: Sequence[str], rules: PropertyRules
+) -> list[PropertyCheck]:
+    outcome, terms = request.variables[0], request.variables[1:]
     first, second = regression(before, outcome, terms), regression(after, outcome, terms)
     label = f"{outcome} ~ {' + '.join(terms)}"
     if first is None or second is None:
@@ -180,8 +187,10 @@ def _model(before: Sample, after: Sample, asked: Asked, names: Sequence[str], ru
     ]
 
 
-def _test(before: Sample, after: Sample, asked: Asked, names: Sequence[str], rules: Rules) -> list[PropertyCheck]:
-    a, b = asked.variables
+def _test(
+    before: Sample, after: Sample, request: PropertyRequest, names: Sequence[str], rules: PropertyRules
+) -> list[PropertyCheck]:
+    a, b = request.variables
     first, second = independence(before, a, b), independence(after, a, b)
     if first is None or second is None:
         return [PropertyCheck("test", f"{a} × {b}", None, None, None, None, None, False, "not_measurable")]
@@ -199,29 +208,22 @@ def _same_finding(
     insignificant = p_values[0] >= alpha and p_values[1] >= alpha  # the sign of nothing is chance
     a, b = (before, after) if before is not None and after is not None else p_values
     note = "significant" if p_values[0] < alpha else "not_significant"
-    return PropertyCheck(kind, name, a, b, b - a, _relative(a, b), None, same_side and (same_sign or insignificant),
-                         note if same_side else f"was_{note}")  # fmt: skip
+    passes = same_side and (same_sign or insignificant)
+    return PropertyCheck(kind, name, a, b, b - a, _relative(a, b), None, passes, note if same_side else f"was_{note}")
 
 
-def relative_check(kind: str, name: str, before: float | None, after: float | None, rules: Rules) -> PropertyCheck:
-    """Held to a relative difference; from zero, only zero is the same."""
+def _compare(
+    kind: str, name: str, before: float | None, after: float | None, rules: PropertyRules, *, absolute: bool = False
+) -> PropertyCheck:
+    """Held to a relative difference (from zero, only zero is the same), or to an absolute one."""
     tolerance = rules.tolerance_of(kind)
     if before is None or after is None:
         both = before is None and after is None
         return PropertyCheck(kind, name, before, after, None, None, tolerance, both, "not_measurable")
     relative = _relative(before, after)
-    passes = relative is not None and abs(relative) <= tolerance
+    held_to = after - before if absolute else relative
+    passes = held_to is not None and abs(held_to) <= tolerance
     return PropertyCheck(kind, name, before, after, after - before, relative, tolerance, passes)
-
-
-def absolute_check(kind: str, name: str, before: float | None, after: float | None, rules: Rules) -> PropertyCheck:
-    """Held to an absolute difference: for coefficients between -1 and 1."""
-    tolerance = rules.tolerance_of(kind)
-    if before is None or after is None:
-        both = before is None and after is None
-        return PropertyCheck(kind, name, before, after, None, None, tolerance, both, "not_measurable")
-    passes = abs(after - before) <= tolerance
-    return PropertyCheck(kind, name, before, after, after - before, _relative(before, after), tolerance, passes)
 
 
 def _relative(before: float, after: float | None) -> float | None:
@@ -233,7 +235,7 @@ def _relative(before: float, after: float | None) -> float | None:
     return (after - before) / abs(before) if before else None
 
 
-_Check = Callable[[Sample, Sample, Asked, Sequence[str], Rules], list[PropertyCheck]]
+_Check = Callable[[Sample, Sample, PropertyRequest, Sequence[str], PropertyRules], list[PropertyCheck]]
 _CHECKS: Mapping[str, _Check] = MappingProxyType(
     dict.fromkeys(_STATISTICS, _statistic)
     | {

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from celosia.errors import UnknownOfficialList
-from celosia.hierarchy._countries import CountryList, demonym
-from celosia.hierarchy._icd10 import Icd10
-from celosia.hierarchy._places import Node, OfficialList, Place, PlaceList, folded, read_places
+from celosia.hierarchy.countries import CountryList, demonym
+from celosia.hierarchy.errors import UnknownOfficialList
+from celosia.hierarchy.icd10 import Icd10
+from celosia.hierarchy.territories import Node, OfficialList, Territory, TerritoryList, fold_name, read_territories
 
 LISTS = ("cl-cut", "co-divipola", "py-distritos", "pe-ubigeo", "icd10", "countries")
 
@@ -20,14 +20,11 @@ __all__ = [
     "LISTS",
     "Node",
     "OfficialList",
-    "Place",
-    "chile_comunas",
-    "colombia_municipalities",
+    "Territory",
     "demonym",
-    "folded",
+    "fold_name",
     "lookup",
-    "paraguay_districts",
-    "peru_provinces",
+    "territories",
 ]
 
 
@@ -36,13 +33,13 @@ def lookup(list_id: str) -> OfficialList:
     """The official list of that id, or an error that names those there are."""
     match list_id:
         case "cl-cut":
-            return PlaceList(list_id, ("province", "region"), chile_comunas(), width=5)
+            return TerritoryList(list_id, ("province", "region"), territories(list_id), width=5)
         case "co-divipola":
-            return PlaceList(list_id, ("department", "natural_region"), colombia_municipalities(), width=5)
+            return TerritoryList(list_id, ("department", "natural_region"), territories(list_id), width=5)
         case "py-distritos":
-            return PlaceList(list_id, ("department", "natural_region"), paraguay_districts(), width=4)
+            return TerritoryList(list_id, ("department", "natural_region"), territories(list_id), width=4)
         case "pe-ubigeo":
-            return PlaceList(list_id, ("province", "department"), peru_provinces(), width=6, by_prefix=True)
+            return TerritoryList(list_id, ("province", "department"), territories(list_id), width=6, by_prefix=True)
         case "icd10":
             return Icd10()
         case "countries":
@@ -51,24 +48,10 @@ def lookup(list_id: str) -> OfficialList:
 
 
 @cache
-def chile_comunas() -> dict[str, Place]:
-    """Comunas by CUT code, with province and region; those no longer in force are marked `former`."""
-    return read_places("cl-cut")
+def territories(list_id: str) -> dict[str, Territory]:
+    """Territories of a list by code, with those around them; codes no longer in force are marked `former`.
 
-
-@cache
-def colombia_municipalities() -> dict[str, Place]:
-    """Municipalities and non-municipal areas by DIVIPOLA code, with department and natural region."""
-    return read_places("co-divipola")
-
-
-@cache
-def paraguay_districts() -> dict[str, Place]:
-    """Districts by code, with department and natural region."""
-    return read_places("py-distritos")
-
-
-@cache
-def peru_provinces() -> dict[str, Place]:
-    """Provinces by the four-digit INEI UBIGEO, with their department."""
-    return read_places("pe-ubigeo")
+    Comunas by CUT code; municipalities by DIVIPOLA code; districts of Paraguay; of Peru the provinces, by the four
+    digits of UBIGEO.
+    """
+    return read_territories(list_id)

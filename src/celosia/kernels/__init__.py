@@ -1,6 +1,6 @@
 """Compiled loops: roll-up, class statistics, bounds over a lattice. Arrays in, arrays out.
 
-Importing this room costs nothing: numba is loaded by the modules inside, when a search first needs them.
+Importing this package costs nothing: numba is loaded by the modules inside, when a search first needs them.
 The compiled code is kept in a folder of the user's own (`cache_folder`), chosen before numba is imported.
 """
 

@@ -33,14 +33,14 @@ def choose_folder(environment: Mapping[str, str], home: Path) -> Path | None:
 def is_private(folder: Path) -> bool:
     """Whether a folder exists, is ours, is no link, and nobody else may write or read it."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    if not stat.S_ISDIR(found.st_mode) or not os.access(folder, os.W_OK | os.X_OK):
+    if not stat.S_ISDIR(status.st_mode) or not os.access(folder, os.W_OK | os.X_OK):
         return False
     if sys.platform == "win32":  # the profile folder's own access list protects it there
         return True
-    return found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) & 0o077 == 0
+    return status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) & 0o077 == 0
 
 
 def _base(environment: Mapping[str, str], home: Path) -> Path:

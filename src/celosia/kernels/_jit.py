@@ -1,4 +1,4 @@
-"""The one door to numba: every kernel is declared with `compiled`.
+"""The only module that imports numba: every kernel is declared with `kernel`.
 
 No fast-math and no parallel reductions: the same arrays give the same bits on every run.
 """
@@ -21,16 +21,16 @@ import numba  # noqa: E402  (the cache folder is chosen first)
 KERNELS: list[Any] = []
 
 
-def compiled(function: Callable[..., Any]) -> Any:
-    """Compile on first call, without the interpreter lock, kept in the private folder."""
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile on first call, without the interpreter lock; the result is cached in the private folder."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_folder or "")
-    kernel = numba.njit(cache=_folder is not None, nogil=True)(function)
+    compiled = numba.njit(cache=_folder is not None, nogil=True)(function)
     numba.config.CACHE_DIR = before
-    KERNELS.append(kernel)
-    return kernel
+    KERNELS.append(compiled)
+    return compiled
 
 
-def inlined(function: Callable[..., Any]) -> Any:
+def inline(function: Callable[..., Any]) -> Any:
     """A small helper compiled into the kernels that call it."""
     return numba.njit(inline="always")(function)

@@ -67,16 +67,16 @@ def _roll_up_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     from celosia.kernels import rollup
 
     keys, rows, label = _words(0, 1), _longs(1, 1), np.zeros(2, np.int32)
-    places = (_longs(0), _words(0), _words(1))
+    lookup = (_longs(0), _words(0), _words(1))
     codes, leading = np.zeros((2, 1), np.int32), np.zeros((1, 1, 2), np.int64)
     lists = (_longs(0, 1, 2), np.zeros(2, np.int32), rows)
-    address, slot = np.zeros(2, np.int32), np.zeros(64, np.int32)
-    bits = (_longs(0), _longs(0), leading, leading, _longs(2), _words(0), _words(1))
-    yield rollup.fill_lookup, (_words(0, 0), address, 0, *bits)
-    yield rollup.roll_direct, (keys, rows, address, *places, _longs(1), True, _words(0, 0), _longs(0, 0), slot, 1)
-    room = (_words(0, 0), _longs(0, 0), np.zeros(64, np.int32), 1)
-    yield rollup.roll_hash, (keys, rows, _words(0, 0), address, *places, 1, True, *room)
-    yield rollup.roll_wide, (keys, rows, codes, leading, _longs(0), 5, *room[:2], np.zeros(64, np.int32), 1)
+    address = np.zeros(2, np.int32)
+    encoding = (leading, leading, _longs(2), _words(0), _words(1))
+    output = (_words(0, 0), _longs(0, 0), np.zeros(64, np.int32), 1)
+    yield rollup.fill_lookup, (_words(0, 0), address, 0, _longs(0), _longs(0), encoding)
+    yield rollup.roll_direct, (keys, rows, address, *lookup, _longs(1), True, *output)
+    yield rollup.roll_hash, (keys, rows, _words(0, 0), address, *lookup, 1, True, *output)
+    yield rollup.roll_wide, (keys, rows, codes, leading, _longs(0), 5, *output)
     yield rollup.count_codes, (codes, rows, _longs(0, 1))
     yield rollup.pack_keys, (codes, _longs(0), _longs(0, 1), _words(0))
     yield rollup.smallest_source, (_longs(0)[None, :], _longs(1), 1, _longs(0))
@@ -105,27 +105,26 @@ def _lattice_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     from celosia.kernels import lattice
 
     table = (_words(0, 1), _longs(1, 1), np.zeros(2, bool))
-    tail = (_longs(0), _words(0), _words(1), np.zeros((0, 1), np.int32), False)
+    node = (_longs(0), _words(0), _words(1), np.zeros((0, 1), np.int32), False)
     weight, bound = np.zeros((1, 1, 2), np.int64), np.zeros(1)
-    yield lattice.suppressed_sums, (*table, weight, *tail)
-    yield lattice.suppressed_counts, (*table, weight, *tail)
+    yield lattice.suppressed_sums, (*table, weight, node)
+    yield lattice.suppressed_counts, (*table, weight, node)
     yield lattice.class_totals, (_longs(1, 1), np.ones(2, bool), _longs(0, 0), 1)
     yield lattice.raise_box, (bound, _longs(0), _longs(0), _longs(1), np.zeros((1, 1)))
     yield lattice.totals_by_size, (_longs(1, 1), _longs(1, 1), 2, 2)
     shape = (2, _longs(2), np.ones(1), True)
     yield lattice.loss_terms, (_longs(2)[None, :], np.zeros((1, 1)), *shape)
     yield lattice.loss_score, (_longs(0), _longs(2)[None, :], _longs(0), 0, *shape)
-    yield lattice.climb, (bound, _longs(0), _longs(0), _longs(1), 1.0)
+    yield lattice.climb, (bound, np.zeros(1, bool), _longs(0), _longs(0), _longs(1), 1.0, 1)
     yield lattice.cheapest_rows, (np.zeros((1, 1, 2)), np.zeros((1, 1, 2)), np.ones((1, 1), np.int64), 1)
-    yield lattice.climb_beyond, (bound, np.zeros(1, bool), _longs(0), _longs(0), _longs(1), 1)
-    yield lattice.mark_box, (np.zeros(1, bool), _longs(0), _longs(0), _longs(1))
 
 
 def _peel_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     from celosia.kernels import peel
 
-    room = (np.zeros(8, np.int64), np.zeros((2, 1), np.int64), _longs(0, 0), _longs(0, 0), _longs(0, 0))
-    yield peel.label_node, (np.zeros((1, 2), np.int64), _longs(0), _longs(0), _longs(1, 1), *room)
+    scratch = (np.zeros(8, np.int64), np.zeros((2, 1), np.int64), _longs(0, 0))
+    tuples = (np.zeros((1, 2), np.int64), _longs(0), _longs(0), _longs(1, 1))
+    yield peel.label_node, (*tuples, scratch, _longs(0, 0), _longs(0, 0))
 
 
 def _numbering_calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:

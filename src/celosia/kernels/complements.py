@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels._jit import compiled
+from celosia.kernels._jit import kernel
 from celosia.kernels.elimination import System, fold, inverse
 
 Longs = NDArray[np.int64]
@@ -30,13 +30,13 @@ _MIX, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 # --- hiding ------------------------------------------------------------------------------------------
 
 
-@compiled
+@kernel
 def close_rows(
     system: System, hidden: Any, able: Any, wanted: Any, traits: tuple[Any, Any, Longs], cost: Longs, first: Longs
 ) -> int:
     """Hide a further cell in every row that has one unknown wanted cell, or a single person and one protected cell.
 
-    `hidden`, `able` (may be hidden) and `wanted` (must not be computed) are changed in place; `traits` are what is
+    `hidden`, `able` (may be hidden) and `wanted` (must not be computed) are changed in i; `traits` are what is
     protected, what is a single person's and which cells are the same people; `first` are the rows to look at. An
     unknown cell that nobody wants, or that cannot be helped, counts as known. Gives how many were hidden.
     """
@@ -46,21 +46,21 @@ def close_rows(
         for entry in range(system[0][row], system[0][row + 1]):
             count[row] += unknown[system[1][entry]]
     queue, waiting, head, size, done = np.empty(rows, np.int64), np.zeros(rows, np.bool_), 0, len(first), 0
-    for place in range(size):
-        queue[place] = first[place]
-        waiting[first[place]] = True
+    for i in range(size):
+        queue[i] = first[i]
+        waiting[first[i]] = True
     while size > 0:
         row = queue[head]
         head, size = (head + 1) % rows, size - 1
         waiting[row] = False
-        alone = _bare(row, system, count, unknown, traits)
-        if alone < 0:
+        exposed = _exposed_cell(row, system, count, unknown, traits)
+        if exposed < 0:
             continue
-        cell = _cheapest(row, system, count, able, cost) if wanted[alone] else -1
+        cell = _cheapest(row, system, count, able, cost) if wanted[exposed] else -1
         if cell < 0 and count[row] > 1:
             continue
         if cell < 0:
-            cell, change = alone, -1
+            cell, change = exposed, -1
             unknown[cell] = False
         else:
             hidden[cell], able[cell], wanted[cell], unknown[cell], change = True, False, True, True, 1
@@ -73,26 +73,26 @@ def close_rows(
     return done
 
 
-@compiled
-def _bare(row: int, system: System, count: Longs, unknown: Any, traits: tuple[Any, Any, Longs]) -> int:
-    """An unknown cell that a row leaves without company, or -1."""
+@kernel
+def _exposed_cell(row: int, system: System, count: Longs, unknown: Any, traits: tuple[Any, Any, Longs]) -> int:
+    """An unknown cell that a row leaves exposed, or -1."""
     protected, single, twin = traits
     if count[row] != 1 and count[row] != 2:
         return -1
-    one = other = -1
+    first = second = -1
     for entry in range(system[0][row], system[0][row + 1]):
         if unknown[system[1][entry]]:
-            one, other = system[1][entry], one
+            first, second = system[1][entry], first
     if count[row] == 1:
-        return one
-    if twin[one] == twin[other]:
+        return first
+    if twin[first] == twin[second]:
         return -1
-    if protected[one] and single[other]:
-        return one
-    return other if protected[other] and single[one] else -1
+    if protected[first] and single[second]:
+        return first
+    return second if protected[second] and single[first] else -1
 
 
-@compiled
+@kernel
 def _cheapest(row: int, system: System, count: Longs, able: Any, cost: Longs) -> int:
     """The cell of a row that costs least to hide: its own cost, once more for each relation it would open; or -1."""
     best, best_price = -1, 0.0
@@ -112,8 +112,8 @@ def _cheapest(row: int, system: System, count: Longs, able: Any, cost: Longs) ->
 # --- giving back -------------------------------------------------------------------------------------
 
 
-@compiled
-def _told(x: Longs, cell: int, protected: Any, gap: int) -> bool:
+@kernel
+def _reveals(x: Longs, cell: int, protected: Any, gap: int) -> bool:
     """Whether publishing a cell makes a protected one known: the entries of both are proportional."""
     prime = _TOP - gap
     for member in range(len(protected)):
@@ -130,8 +130,8 @@ def _told(x: Longs, cell: int, protected: Any, gap: int) -> bool:
     return False
 
 
-@compiled
-def _told_to_single(x: Longs, cell: int, protected: Any, single: Any, gap: int) -> bool:
+@kernel
+def _reveals_to_single(x: Longs, cell: int, protected: Any, single: Any, gap: int) -> bool:
     """Whether publishing a cell makes a protected one known to all, or to a person who is alone in another one."""
     prime, members = _TOP - gap, len(protected)
     rest = np.empty((TESTED - 1, members), np.int64)
@@ -147,7 +147,7 @@ def _told_to_single(x: Longs, cell: int, protected: Any, single: Any, gap: int) 
     return _meets(keys, protected, single)
 
 
-@compiled
+@kernel
 def _directions(rest: Longs, gap: int) -> Longs:
     """One number per column: its direction. The inverses of all are made from one (Montgomery's trick)."""
     members = rest.shape[1]
@@ -171,52 +171,52 @@ def _directions(rest: Longs, gap: int) -> Longs:
     return keys
 
 
-@compiled
+@kernel
 def _clash(had: int, guarded: bool, alone: bool) -> bool:
     return (guarded and (had & 2) != 0) or (alone and (had & 1) != 0)
 
 
-@compiled
+@kernel
 def _meets(keys: Longs, protected: Any, single: Any) -> bool:
     """Whether a single person's cell and another protected one have the same direction."""
     size = 16
     while size < 2 * len(keys):
         size *= 2
-    held, marks = np.empty(size, np.int64), np.zeros(size, np.int8)  # 1: a protected one, 2: a single person's
+    directions, marks = np.empty(size, np.int64), np.zeros(size, np.int8)  # 1: a protected one, 2: a single person's
     for member in range(len(keys)):
-        place = np.int64((np.uint64(keys[member]) * _MIX) >> _SHIFT) & (size - 1)
-        while marks[place] != 0 and held[place] != keys[member]:
-            place = (place + 1) & (size - 1)
-        if _clash(marks[place], protected[member], single[member]):
+        slot = np.int64((np.uint64(keys[member]) * _MIX) >> _SHIFT) & (size - 1)
+        while marks[slot] != 0 and directions[slot] != keys[member]:
+            slot = (slot + 1) & (size - 1)
+        if _clash(marks[slot], protected[member], single[member]):
             return True
-        held[place] = keys[member]
-        marks[place] |= protected[member] + 2 * single[member]
+        directions[slot] = keys[member]
+        marks[slot] |= protected[member] + 2 * single[member]
     return False
 
 
-@compiled
+@kernel
 def _spend(x: Longs, cell: int, gap: int) -> None:
     """Make the entry of a cell zero in all vectors but the first, which is used up."""
     prime = _TOP - gap
     scale = inverse(x[0, cell], gap)
     for v in range(1, len(x)):
         minus = fold((prime - x[v, cell]) * scale, gap)
-        for place in range(x.shape[1]):
-            x[v, place] = fold(x[v, place] + x[0, place] * minus, gap)
+        for i in range(x.shape[1]):
+            x[v, i] = fold(x[v, i] + x[0, i] * minus, gap)
 
 
-@compiled
+@kernel
 def _bring_forward(x: Longs, cell: int) -> bool:
     """Put first a vector in which a cell has an entry; whether there is one."""
     for v in range(len(x)):
         if x[v, cell] != 0:
-            for place in range(x.shape[1]):
-                x[0, place], x[v, place] = x[v, place], x[0, place]
+            for i in range(x.shape[1]):
+                x[0, i], x[v, i] = x[v, i], x[0, i]
             return True
     return False
 
 
-@compiled
+@kernel
 def give_back(x: Longs, protected: Any, single: Any, people: bool, gap: int) -> Verdicts:
     """Judge cells in their order; the columns of `x` are the protected and single ones, then these.
 
@@ -232,9 +232,11 @@ def give_back(x: Longs, protected: Any, single: Any, people: bool, gap: int) -> 
         if not _bring_forward(live, cell):
             verdicts[candidate] = PUBLISH
             continue
-        told = _told_to_single(live, cell, protected, single, gap) if people else _told(live, cell, protected, gap)
-        verdicts[candidate] = KEEP if told else PUBLISH
-        if not told:
+        is_revealing = (
+            _reveals_to_single(live, cell, protected, single, gap) if people else _reveals(live, cell, protected, gap)
+        )
+        verdicts[candidate] = KEEP if is_revealing else PUBLISH
+        if not is_revealing:
             _spend(live, cell, gap)
             first += 1
     return verdicts

@@ -2,7 +2,7 @@
 
 Arrays in, arrays out. Where every cell lies in at most two sums the cells are the edges of a graph whose nodes are the
 sums, and a filling that differs from the true one by 1 in a cell is a cycle through its edge. A breadth-first search
-finds the shortest. A cell in one sum only ends at the ground, which takes and gives anything. Nothing found here is
+finds the shortest. A cell in one sum only ends at a free row, which holds no total. Nothing returned here is
 trusted: the caller checks each move in exact arithmetic.
 """
 
@@ -12,28 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from celosia.kernels._jit import compiled
+from celosia.kernels._jit import kernel
+
+Graph = tuple[Any, Any, Any, Any]  # per row where its columns begin, the columns; per column its two rows and signs
+Pair = tuple[Any, Any]  # whether a column may move by +1 and by -1
+Trail = tuple[Any, Any, Any]  # the column and the state by which each state was reached, and the queue
 
 
-@compiled
+@kernel
 def find_cycles(
-    row_starts: Any, row_columns: Any, ends: Any, signs: Any, up: Any, down: Any, wanted: Any
+    row_starts: Any, row_columns: Any, ends: Any, signs: Any, up: Any, down: Any, requested: Any
 ) -> tuple[Any, Any, Any]:
-    """For each wanted column a cycle that moves it by one, as starts, columns and moves; a column met needs none more.
+    """For each requested column a cycle that moves it by one, as starts, columns and moves; one met needs no more.
 
-    `ends` (columns, 2) are the rows of a column, `signs` its coefficients there. The last row is the ground, the second
+    `ends` (columns, 2) are the rows of a column, `signs` its coefficients there. The last row is free, the second
     end of columns in a single sum. `up` and `down` say whether a column may move by +1 and -1. A column whose first end
     is -1 never moves.
     """
-    rows = len(row_starts) - 1  # the ground is among them
+    rows = len(row_starts) - 1  # the free row is among them
     came_by = np.full(2 * rows, -1, np.int64)  # per row and sign of what it lacks: the column that brought us here
     came_from = np.full(2 * rows, -1, np.int64)
-    queue = np.empty(2 * rows, np.int64)
-    settled = np.zeros(len(wanted), np.bool_)
+    graph = (row_starts, row_columns, ends, signs)
+    trail = (came_by, came_from, np.empty(2 * rows, np.int64))
+    settled = np.zeros(len(requested), np.bool_)
     starts = [0]
     columns: Any = [0 for _ in range(0)]
     moves: Any = [0 for _ in range(0)]
-    for target in np.flatnonzero(wanted):
+    for target in np.flatnonzero(requested):
         if settled[target] or ends[target, 0] < 0:
             continue
         for direction in (1, -1):
@@ -41,10 +46,7 @@ def find_cycles(
                 continue
             goal = _state(ends[target, 0], -signs[target, 0] * direction, rows)
             first = _state(ends[target, 1], signs[target, 1] * direction, rows)
-            reached = _search(
-                first, goal, target, row_starts, row_columns, ends, signs, up, down, came_by, came_from, queue, rows
-            )
-            if reached:
+            if _search(first, goal, target, graph, (up, down), trail, rows):
                 columns.append(target)
                 moves.append(direction)
                 settled[target] = True
@@ -60,42 +62,32 @@ def find_cycles(
     return np.array(starts), np.array(columns), np.array(moves)
 
 
-@compiled
+@kernel
 def _state(row: int, lack: int, rows: int) -> int:
-    """A row that has one too many or one too few; at the ground it is the first of two that stand for either."""
+    """A row that has one too many or one too few; at the free row it is the first of two that mean either."""
     if row == rows - 1:
         return 2 * row
     return 2 * row + (1 if lack > 0 else 0)
 
 
-@compiled
+@kernel
 def _move(state: int, column: int, ends: Any, signs: Any, rows: int) -> int:
     """How a column moves to put right the row of a state."""
     row = state // 2
-    if row == rows - 1:  # the ground asks for nothing: either move will do
+    # The free row needs nothing: either move will do.
+    if row == rows - 1:
         return -1 if state % 2 == 0 else 1
     excess = 1 if state % 2 == 1 else -1
     side = 0 if ends[column, 0] == row else 1
     return -excess * signs[column, side]
 
 
-@compiled
-def _search(
-    first: int,
-    goal: int,
-    target: int,
-    row_starts: Any,
-    row_columns: Any,
-    ends: Any,
-    signs: Any,
-    up: Any,
-    down: Any,
-    came_by: Any,
-    came_from: Any,
-    queue: Any,
-    rows: int,
-) -> bool:
+@kernel
+def _search(first: int, goal: int, target: int, graph: Graph, may_move: Pair, trail: Trail, rows: int) -> bool:
     """Breadth first from one end of the target to the other; what was touched is wiped before the next search."""
+    row_starts, row_columns, ends, signs = graph
+    up, down = may_move
+    came_by, came_from, queue = trail
     came_by[:] = -1
     queue[0], head, tail = first, 0, 1
     came_by[first] = target
@@ -107,8 +99,8 @@ def _search(
         if state == goal:
             return True
         row = state // 2
-        for place in range(row_starts[row], row_starts[row + 1]):
-            column = row_columns[place]
+        for entry in range(row_starts[row], row_starts[row + 1]):
+            column = row_columns[entry]
             if column == target:
                 continue
             move = _move(state, column, ends, signs, rows)

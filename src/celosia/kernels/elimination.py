@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels._jit import compiled
+from celosia.kernels._jit import kernel
 
 Longs = NDArray[np.int64]
 System = tuple[Longs, Longs, Longs, Longs, Longs, Longs]  # by rows: starts, columns, values; by columns likewise
@@ -42,7 +42,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S20, _S27, _S30, _S31, _S33 = np.uint64(20), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(33)
 
 
-@compiled
+@kernel
 def fold(number: int, gap: int) -> int:
     """A number from 0 to 2^62 + 2^32, modulo the prime: 2^31 counts as `gap`."""
     once = (number >> _BITS) * gap + (number & _LOW)
@@ -50,7 +50,7 @@ def fold(number: int, gap: int) -> int:
     return twice - (_TOP - gap) if twice >= _TOP - gap else twice
 
 
-@compiled
+@kernel
 def inverse(number: int, gap: int) -> int:
     """The number that gives 1 when multiplied (Fermat)."""
     if number == 1 or number == _TOP - gap - 1:  # 1 and -1, nearly all there are in tables
@@ -64,18 +64,18 @@ def inverse(number: int, gap: int) -> int:
     return result
 
 
-@compiled
+@kernel
 def _draw(x: Longs, first: int, seed: int, gap: int) -> None:
     """Fill with a fixed stream of residues (splitmix64), numbered by row and column."""
-    for place in range(x.shape[0]):
+    for i in range(x.shape[0]):
         for v in range(x.shape[1]):
-            mixed = ((np.uint64(seed + place) << _S20) + np.uint64(first + v + 1)) * _GOLDEN
+            mixed = ((np.uint64(seed + i) << _S20) + np.uint64(first + v + 1)) * _GOLDEN
             mixed = (mixed ^ (mixed >> _S30)) * _FIRST
             mixed = (mixed ^ (mixed >> _S27)) * _SECOND
-            x[place, v] = fold(np.int64((mixed ^ (mixed >> _S31)) >> _S33), gap)
+            x[i, v] = fold(np.int64((mixed ^ (mixed >> _S31)) >> _S33), gap)
 
 
-@compiled
+@kernel
 def _retire(row: int, system: System, active: Any, left: Longs, twos: Longs, queue: Longs, tail: int) -> int:
     """Take a row away; columns left in one row join the queue. Gives the queue's new end."""
     active[row] = False
@@ -94,7 +94,7 @@ def _retire(row: int, system: System, active: Any, left: Longs, twos: Longs, que
     return tail
 
 
-@compiled
+@kernel
 def _next_core(system: System, active: Any, twos: Longs) -> int:
     """The row that sets free the most columns; among equals the longest, then the first."""
     best, best_twos, best_length = -1, -1, -1
@@ -105,7 +105,7 @@ def _next_core(system: System, active: Any, twos: Longs) -> int:
     return best
 
 
-@compiled
+@kernel
 def peel(system: System) -> Plan:
     """Rows solved by a column that no later row holds, in order, and the rows of the core."""
     rows, columns = len(system[0]) - 1, len(system[3]) - 1
@@ -120,8 +120,8 @@ def peel(system: System) -> Plan:
             for entry in range(system[3][column], system[3][column + 1]):
                 twos[system[4][entry]] += 1
     peeled_row, peeled_column, core = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
-    peeled = kept = 0
-    while peeled + kept < rows:
+    peeled = n_core = 0
+    while peeled + n_core < rows:
         row = -1
         while head < tail and row < 0:
             row = _only_row(system, queue[head], active)
@@ -131,13 +131,13 @@ def peel(system: System) -> Plan:
             peeled += 1
         else:
             row = _next_core(system, active, twos)
-            core[kept] = row
-            kept += 1
+            core[n_core] = row
+            n_core += 1
         tail = _retire(row, system, active, left, twos, queue, tail)
-    return peeled_row[:peeled].copy(), peeled_column[:peeled].copy(), core[:kept].copy()
+    return peeled_row[:peeled].copy(), peeled_column[:peeled].copy(), core[:n_core].copy()
 
 
-@compiled
+@kernel
 def _only_row(system: System, column: int, active: Any) -> int:
     """The active row of a column, or -1."""
     for entry in range(system[3][column], system[3][column + 1]):
@@ -146,7 +146,7 @@ def _only_row(system: System, column: int, active: Any) -> int:
     return -1
 
 
-@compiled
+@kernel
 def _follow(x: Longs, system: System, plan: Plan, gap: int) -> None:
     """Solve the peeled columns, last first, from the values of the others; one vector per column of `x`."""
     prime = _TOP - gap
@@ -166,19 +166,19 @@ def _follow(x: Longs, system: System, plan: Plan, gap: int) -> None:
             x[column, v] = fold(x[column, v] * scale, gap)
 
 
-@compiled
+@kernel
 def _residues(x: Longs, rows: Longs, system: System, gap: int) -> Longs:
     """What the named rows make of the vectors."""
     result = np.zeros((len(rows), x.shape[1]), np.int64)
-    for place in range(len(rows)):
-        for entry in range(system[0][rows[place]], system[0][rows[place] + 1]):
+    for i in range(len(rows)):
+        for entry in range(system[0][rows[i]], system[0][rows[i] + 1]):
             for v in range(x.shape[1]):
-                result[place, v] = fold(result[place, v] + system[2][entry] * x[system[1][entry], v], gap)
+                result[i, v] = fold(result[i, v] + system[2][entry] * x[system[1][entry], v], gap)
     return result
 
 
-@compiled
-def _gather(column: int, y: Longs, v: int, system: System, gap: int) -> int:
+@kernel
+def _column_sum(column: int, y: Longs, v: int, system: System, gap: int) -> int:
     """What row weights make of one column."""
     total = 0
     for entry in range(system[3][column], system[3][column + 1]):
@@ -186,19 +186,19 @@ def _gather(column: int, y: Longs, v: int, system: System, gap: int) -> int:
     return total
 
 
-@compiled
-def _gathered(columns: Longs, y: Longs, system: System, gap: int) -> Longs:
+@kernel
+def _column_sums(columns: Longs, y: Longs, system: System, gap: int) -> Longs:
     """What row weights make of the named columns."""
     result = np.empty((len(columns), y.shape[1]), np.int64)
-    for place in range(len(columns)):
+    for i in range(len(columns)):
         for v in range(y.shape[1]):
-            result[place, v] = _gather(columns[place], y, v, system, gap)
+            result[i, v] = _column_sum(columns[i], y, v, system, gap)
     return result
 
 
-@compiled
-def _weigh(y: Longs, wanted: Longs, system: System, plan: Plan, gap: int) -> None:
-    """Weights of the peeled rows, first to last, so that each peeled column comes out as wanted."""
+@kernel
+def _weigh(y: Longs, target: Longs, system: System, plan: Plan, gap: int) -> None:
+    """Weights of the peeled rows, first to last, so that each peeled column comes to its target."""
     prime = _TOP - gap
     for step in range(len(plan[0])):
         row, column, pivot = plan[0][step], plan[1][step], 1
@@ -208,11 +208,11 @@ def _weigh(y: Longs, wanted: Longs, system: System, plan: Plan, gap: int) -> Non
         scale = inverse(pivot, gap)
         for v in range(y.shape[1]):
             y[row, v] = 0
-            rest = wanted[column, v] + prime - _gather(column, y, v, system, gap)
+            rest = target[column, v] + prime - _column_sum(column, y, v, system, gap)
             y[row, v] = fold(fold(rest, gap) * scale, gap)
 
 
-@compiled
+@kernel
 def _reduced_rows(
     chance: Longs, rank: int, multipliers: Longs, pivot_row: Longs, core: Longs, y: Longs, gap: int
 ) -> None:
@@ -220,16 +220,16 @@ def _reduced_rows(
     prime = _TOP - gap
     for row in range(len(y)):
         y[row, 0] = 0
-    for place in range(len(core)):
-        y[core[place], 0] = chance[place, 0]
+    for j in range(len(core)):
+        y[core[j], 0] = chance[j, 0]
     for i in range(rank - 1, -1, -1):
         share = 0
-        for place in range(len(core)):
-            share = fold(share + multipliers[i, place] * y[core[place], 0], gap)
+        for j in range(len(core)):
+            share = fold(share + multipliers[i, j] * y[core[j], 0], gap)
         y[core[pivot_row[i]], 0] = fold(prime - share, gap)
 
 
-@compiled
+@kernel
 def _reduce_column(column: Longs, rank: int, multipliers: Longs, upper: Longs, pivot_row: Longs, gap: int) -> None:
     """Apply the earlier row operations to a new column of the core; its upper part is kept."""
     prime = _TOP - gap
@@ -237,11 +237,11 @@ def _reduce_column(column: Longs, rank: int, multipliers: Longs, upper: Longs, p
         factor = column[pivot_row[i], 0]
         upper[i, rank] = factor
         minus = fold(prime - factor, gap)
-        for place in range(len(column)):
-            column[place, 0] = fold(column[place, 0] + multipliers[i, place] * minus, gap)
+        for j in range(len(column)):
+            column[j, 0] = fold(column[j, 0] + multipliers[i, j] * minus, gap)
 
 
-@compiled
+@kernel
 def factor(system: System, plan: Plan, gap: int) -> Factors:
     """The core as L·U. A mixture of the rows not yet used finds the next column; when it finds none, they depend."""
     rows, columns, size = len(system[0]) - 1, len(system[3]) - 1, len(plan[2])
@@ -255,20 +255,20 @@ def factor(system: System, plan: Plan, gap: int) -> Factors:
     while rank < size:
         _reduced_rows(chance, rank, multipliers, pivot_row, plan[2], y, gap)
         _weigh(y, nothing, system, plan, gap)
-        found = 0
-        while found < columns and (basic[found] or _gather(found, y, 0, system, gap) == 0):
-            found += 1
-        if found == columns:
+        pivot = 0
+        while pivot < columns and (basic[pivot] or _column_sum(pivot, y, 0, system, gap) == 0):
+            pivot += 1
+        if pivot == columns:
             break
         for other in range(columns):
-            x[other, 0] = other == found
+            x[other, 0] = other == pivot
         _follow(x, system, plan, gap)
         column = _residues(x, plan[2], system, gap)
         _reduce_column(column, rank, multipliers, upper, pivot_row, gap)
-        place = _first_used(column, chance)
-        upper[rank, rank] = column[place, 0]
-        scale = inverse(column[place, 0], gap)
-        pivot_row[rank], pivot_column[rank], basic[found], chance[place, 0] = place, found, True, 0
+        pivot_position = _first_used(column, chance)
+        upper[rank, rank] = column[pivot_position, 0]
+        scale = inverse(column[pivot_position, 0], gap)
+        pivot_row[rank], pivot_column[rank], basic[pivot], chance[pivot_position, 0] = pivot_position, pivot, True, 0
         for i in range(rank + 1):
             column[pivot_row[i], 0] = 0
         for other in range(size):
@@ -277,27 +277,27 @@ def factor(system: System, plan: Plan, gap: int) -> Factors:
     return multipliers[:rank].copy(), upper[:rank, :rank].copy(), pivot_row[:rank].copy(), pivot_column[:rank].copy()
 
 
-@compiled
+@kernel
 def _first_used(column: Longs, chance: Longs) -> int:
     """The first row that has a share in the mixture and an entry in the column."""
-    for place in range(len(column)):
-        if chance[place, 0] != 0 and column[place, 0] != 0:
-            return place
+    for i in range(len(column)):
+        if chance[i, 0] != 0 and column[i, 0] != 0:
+            return i
     return -1
 
 
-@compiled
+@kernel
 def _solve(right: Longs, factors: Factors, gap: int) -> Longs:
     """Values of the pivot columns for which the core rows come to minus `right`."""
     multipliers, upper, pivot_row, _ = factors
     prime, rank = _TOP - gap, len(pivot_row)
     result = np.zeros((rank, right.shape[1]), np.int64)
     for i in range(rank):
-        for place in range(len(right)):
-            minus = fold(prime - multipliers[i, place], gap)
+        for j in range(len(right)):
+            minus = fold(prime - multipliers[i, j], gap)
             if minus != 0:
                 for v in range(right.shape[1]):
-                    right[place, v] = fold(right[place, v] + minus * right[pivot_row[i], v], gap)
+                    right[j, v] = fold(right[j, v] + minus * right[pivot_row[i], v], gap)
     for i in range(rank - 1, -1, -1):
         scale = inverse(upper[i, i], gap)
         for v in range(right.shape[1]):
@@ -308,7 +308,7 @@ def _solve(right: Longs, factors: Factors, gap: int) -> Longs:
     return result
 
 
-@compiled
+@kernel
 def _solve_across(right: Longs, factors: Factors, gap: int) -> Longs:
     """Weights of the pivot rows for which the pivot columns come to `right`."""
     multipliers, upper, pivot_row, _ = factors
@@ -358,17 +358,17 @@ class Eliminated:
             x[:] = 0
         return x
 
-    def weights(self, wanted: Longs, brought: Longs | None = None) -> Longs:
-        """Row weights under which the columns come out as wanted, where that is possible.
+    def weights(self, target: Longs, brought: Longs | None = None) -> Longs:
+        """Row weights under which the columns come to their targets, where that is possible.
 
         `brought` has weights of core rows that depend on others; without it they are zero.
         """
-        y = np.zeros((len(self.system[0]) - 1, wanted.shape[1]), np.int64) if brought is None else brought
-        _weigh(y, wanted, self.system, self.plan, self.gap)
-        lacking = wanted[self.factors[3]] - _gathered(self.factors[3], y, self.system, self.gap)
+        y = np.zeros((len(self.system[0]) - 1, target.shape[1]), np.int64) if brought is None else brought
+        _weigh(y, target, self.system, self.plan, self.gap)
+        lacking = target[self.factors[3]] - _column_sums(self.factors[3], y, self.system, self.gap)
         y[self.pivots] += _solve_across(lacking % (_TOP - self.gap), self.factors, self.gap)
         y[self.pivots] %= _TOP - self.gap
-        _weigh(y, wanted, self.system, self.plan, self.gap)
+        _weigh(y, target, self.system, self.plan, self.gap)
         return y
 
     def loose_weights(self, width: int, seed: int) -> Longs:

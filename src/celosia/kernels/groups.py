@@ -1,4 +1,4 @@
-"""Optimal groups along one axis, and what stands for each group: mean, median or mode.
+"""Optimal groups along one axis, and the value published for each group: mean, median or mode.
 
 Knows numbers in the order of their groups. Ignores columns and text. Sums run in the order given.
 Source: Hansen and Mukherjee (2003), a polynomial algorithm for optimal univariate microaggregation: the best cut of
@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -20,14 +20,15 @@ Longs = NDArray[np.int64]
 _LARGE = 2.0**900  # sums of numbers below it do not overflow
 
 
-@compiled
+@kernel
 def _cheapest_cuts(values: Floats, k: int) -> Longs:
     """For each end of a group, the size of the last group on the cheapest way there."""
     n = len(values)
     cost, size = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
     cost[0] = 0.0
     for end in range(k, n + 1):
-        mean, squares = 0.0, 0.0  # Welford's sums, from the end backwards
+        # Welford's sums, from the end backwards.
+        mean, squares = 0.0, 0.0
         for width in range(1, min(2 * k, end + 1)):
             value = values[end - width]
             gap = value - mean
@@ -40,7 +41,7 @@ def _cheapest_cuts(values: Floats, k: int) -> Longs:
     return size
 
 
-@compiled
+@kernel
 def optimal_segments(values: Floats, starts: Longs, k: int, label: Longs) -> None:
     """Groups of least squared error inside each segment of ascending numbers; a group's number lies in its segment."""
     for segment in range(len(starts) - 1):
@@ -52,7 +53,7 @@ def optimal_segments(values: Floats, starts: Longs, k: int, label: Longs) -> Non
             end = first
 
 
-@inlined
+@inline
 def _mean(values: Floats) -> float:
     """The mean, within the values: equal ones give themselves, large ones do not overflow."""
     low, high = values.min(), values.max()
@@ -66,34 +67,34 @@ def _mean(values: Floats) -> float:
     return min(max(total / len(values) / scale, low), high)
 
 
-@compiled
+@kernel
 def group_means(values: Floats, starts: Longs) -> Floats:
     """The mean of each group."""
-    found = np.empty(len(starts) - 1)
-    for group in range(len(found)):
-        found[group] = _mean(values[starts[group] : starts[group + 1]])
-    return found
+    means = np.empty(len(starts) - 1)
+    for group in range(len(means)):
+        means[group] = _mean(values[starts[group] : starts[group + 1]])
+    return means
 
 
-@compiled
+@kernel
 def group_medians(values: Floats, starts: Longs) -> Floats:
-    """The median of each group of ascending numbers; between the two in the middle of an even one."""
-    found = np.empty(len(starts) - 1)
-    for group in range(len(found)):
+    """The median of each group of ascending numbers; between the two in the middle of an even group."""
+    medians = np.empty(len(starts) - 1)
+    for group in range(len(medians)):
         a, b = starts[group], starts[group + 1]
-        one, other = values[(a + b - 1) // 2], values[(a + b) // 2]
-        found[group] = one if one == other else one / 2 + other / 2
-    return found
+        lower, upper = values[(a + b - 1) // 2], values[(a + b) // 2]
+        medians[group] = lower if lower == upper else lower / 2 + upper / 2
+    return medians
 
 
-@compiled
+@kernel
 def group_modes(values: Floats, starts: Longs) -> Floats:
     """The most frequent number of each group of ascending numbers; the lowest of equals."""
-    found = np.empty(len(starts) - 1)
-    for group in range(len(found)):
+    modes = np.empty(len(starts) - 1)
+    for group in range(len(modes)):
         most, run = 0, 0
         for i in range(starts[group], starts[group + 1]):
             run = run + 1 if i > starts[group] and values[i] == values[i - 1] else 1
             if run > most:
-                most, found[group] = run, values[i]
-    return found
+                most, modes[group] = run, values[i]
+    return modes

@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
 Array = Any
+Node = tuple[
+    Array, Array, Array, Array, bool
+]  # its levels; shift and mask of each variable; codes of wide keys, if any
+Totals = tuple[int, int, int, int, int, int, int]
 
 
-@inlined
+@inline
 def leaf_of(key: Any, variable: int, shift: Array, mask: Array, codes: Array, wide: bool) -> Any:
     """The leaf of one variable in a key."""
     if wide:
@@ -22,111 +26,76 @@ def leaf_of(key: Any, variable: int, shift: Array, mask: Array, codes: Array, wi
     return np.int64((key >> shift[variable]) & mask[variable])
 
 
-@compiled
-def suppressed_sums(
-    keys: Array,
-    rows: Array,
-    passes: Array,
-    weight: Array,
-    levels: Array,
-    shift: Array,
-    mask: Array,
-    codes: Array,
-    wide: bool,
-) -> Array:
+@kernel
+def suppressed_sums(keys: Array, rows: Array, passes: Array, weight: Array, node: Node) -> Array:
     """Per variable, the sum over suppressed rows of weight[variable, level, leaf]."""
-    width = len(levels)
-    total = np.zeros(width, np.int64)
+    levels, shift, mask, codes, wide = node
+    total = np.zeros(len(levels), np.int64)
     for c in range(len(keys)):
         if not passes[c]:
-            for v in range(width):
+            for v in range(len(levels)):
                 leaf = leaf_of(keys[c], v, shift, mask, codes, wide)
                 total[v] += weight[v, levels[v], leaf] * rows[c]
     return total
 
 
-@compiled
-def suppressed_counts(
-    keys: Array,
-    rows: Array,
-    passes: Array,
-    leading: Array,
-    levels: Array,
-    shift: Array,
-    mask: Array,
-    codes: Array,
-    wide: bool,
-) -> Array:
+@kernel
+def suppressed_counts(keys: Array, rows: Array, passes: Array, leading: Array, node: Node) -> Array:
     """Per variable and group (its first leaf), the suppressed rows."""
-    width = len(levels)
-    total = np.zeros((width, leading.shape[2]), np.int64)
+    levels, shift, mask, codes, wide = node
+    total = np.zeros((len(levels), leading.shape[2]), np.int64)
     for c in range(len(keys)):
         if not passes[c]:
-            for v in range(width):
+            for v in range(len(levels)):
                 leaf = leaf_of(keys[c], v, shift, mask, codes, wide)
                 total[v, leading[v, levels[v], leaf]] += rows[c]
     return total
 
 
-@compiled
-def class_totals(rows: Array, passes: Array, lost: Array, smallest: int) -> tuple[int, int, int, int, int, int, int]:
-    """Suppressed, unavoidable, kept classes, sum of kept squares, and three figures that bound coarser nodes.
+@inline
+def _totals(rows: Array, passes: Array, smallest: int) -> tuple[int, int, int, int, int, int]:
+    """Suppressed rows, published classes, sum of their squares, and three figures that bound coarser nodes.
 
     Those three: the sum of size·max(size, smallest), the classes of at least `smallest` rows, and the rows in
     smaller ones.
     """
     suppressed = 0
-    unavoidable = 0
-    kept = 0
+    published = 0
     squares = 0
     grown = 0
     large = 0
     small_rows = 0
     for c in range(len(rows)):
         size = rows[c]
-        unavoidable += lost[c]
         grown += size * max(size, smallest)
         if size >= smallest:
             large += 1
         else:
             small_rows += size
         if passes[c]:
-            kept += 1
+            published += 1
             squares += size * size
         else:
             suppressed += size
-    return suppressed, unavoidable, kept, squares, grown, large, small_rows
+    return suppressed, published, squares, grown, large, small_rows
 
 
-@compiled
-def totals_by_size(
-    rows: Array, sizes: Array, least: int, smallest: int
-) -> tuple[Array, tuple[int, int, int, int, int, int, int]]:
+@kernel
+def class_totals(rows: Array, passes: Array, lost: Array, smallest: int) -> Totals:
+    """Suppressed rows, unavoidable ones, and the other figures of `_totals`."""
+    totals = _totals(rows, passes, smallest)
+    return (totals[0], lost.sum(), *totals[1:])
+
+
+@kernel
+def totals_by_size(rows: Array, sizes: Array, least: int, smallest: int) -> tuple[Array, Totals]:
     """Classes of at least `least`, and the totals of `class_totals` where all others are lost entirely."""
-    passes = np.empty(len(rows), np.bool_)
-    suppressed = 0
-    kept = 0
-    squares = 0
-    grown = 0
-    large = 0
-    small_rows = 0
-    for c in range(len(rows)):
-        size = rows[c]
-        grown += size * max(size, smallest)
-        if size >= smallest:
-            large += 1
-        else:
-            small_rows += size
-        passes[c] = sizes[c] >= least
-        if passes[c]:
-            kept += 1
-            squares += size * size
-        else:
-            suppressed += size
-    return passes, (suppressed, suppressed, kept, squares, grown, large, small_rows)
+    passes = sizes >= least
+    totals = _totals(rows, passes, smallest)
+    return passes, (totals[0], *totals)
 
 
-@inlined
+@inline
 def _part_of_loss(sums: float, n: int, leaves: int, share: float, geometric: bool) -> float:
     """What one variable adds to the score, from the leaves behind all its published values."""
     if leaves <= 1 or n == 0:
@@ -135,7 +104,7 @@ def _part_of_loss(sums: float, n: int, leaves: int, share: float, geometric: boo
     return (np.log1p(loss) if geometric else loss) * share
 
 
-@compiled
+@kernel
 def loss_terms(base: Array, more: Array, n: int, leaves: Array, shares: Array, geometric: bool) -> Array:
     """Per variable and level, the part of the score: `base` leaves without suppression, and so many more with it."""
     width, depth = base.shape
@@ -146,7 +115,7 @@ def loss_terms(base: Array, more: Array, n: int, leaves: Array, shares: Array, g
     return out
 
 
-@compiled
+@kernel
 def loss_score(
     levels: Array, base: Array, less: Array, suppressed: int, n: int, leaves: Array, shares: Array, geometric: bool
 ) -> float:
@@ -158,21 +127,21 @@ def loss_score(
     return score
 
 
-@compiled
+@kernel
 def raise_box(bound: Array, low: Array, high: Array, stride: Array, terms: Array) -> None:
     """Raise the bound of every node in a box to the sum of its per-variable terms."""
     width = len(low)
     at = low.copy()
     partial = np.zeros(width + 1, np.float64)
-    place = np.zeros(width + 1, np.int64)
+    offset = np.zeros(width + 1, np.int64)
     for v in range(width):
         partial[v + 1] = partial[v] + terms[v, at[v]]
-        place[v + 1] = place[v] + at[v] * stride[v]
+        offset[v + 1] = offset[v] + at[v] * stride[v]
     last = width - 1
     while True:
         for level in range(low[last], high[last] + 1):
             value = partial[last] + terms[last, level]
-            node = place[last] + level * stride[last]
+            node = offset[last] + level * stride[last]
             if value > bound[node]:
                 bound[node] = value
         v = last - 1
@@ -184,12 +153,17 @@ def raise_box(bound: Array, low: Array, high: Array, stride: Array, terms: Array
         at[v] += 1
         for u in range(v, last):
             partial[u + 1] = partial[u] + terms[u, at[u]]
-            place[u + 1] = place[u] + at[u] * stride[u]
+            offset[u + 1] = offset[u] + at[u] * stride[u]
 
 
-@compiled
-def climb(bound: Array, start: Array, top: Array, stride: Array, ceiling: float) -> Array:
-    """The cheapest upward path: at each step the successor with the least bound, while within the ceiling."""
+@kernel
+def climb(
+    bound: Array, avoided: Array, start: Array, top: Array, stride: Array, ceiling: float, most_steps: int
+) -> Array:
+    """The cheapest upward path: at each step the successor with the least bound, while within the ceiling.
+
+    `avoided` marks nodes that the path never takes; an empty array marks none.
+    """
     width = len(start)
     at = start.copy()
     node = 0
@@ -197,25 +171,25 @@ def climb(bound: Array, start: Array, top: Array, stride: Array, ceiling: float)
     for v in range(width):
         node += at[v] * stride[v]
         steps += top[v] - at[v]
-    path = np.empty(steps + 1, np.int64)
+    path = np.empty(min(steps, most_steps) + 1, np.int64)
     path[0] = node
-    length = 1
-    while True:
+    for step in range(1, len(path)):
         chosen = -1
         cheapest = np.inf
         for v in range(width):
-            if at[v] < top[v] and bound[node + stride[v]] < cheapest:
-                cheapest = bound[node + stride[v]]
+            above = node + stride[v]
+            if at[v] < top[v] and bound[above] < cheapest and not (len(avoided) > 0 and avoided[above]):
+                cheapest = bound[above]
                 chosen = v
-        if chosen < 0 or cheapest > ceiling or cheapest == np.inf:
-            return path[:length].copy()
+        if chosen < 0 or cheapest > ceiling:
+            return path[:step].copy()
         at[chosen] += 1
         node += stride[chosen]
-        path[length] = node
-        length += 1
+        path[step] = node
+    return path
 
 
-@compiled
+@kernel
 def cheapest_rows(knots: Array, costs: Array, filled: Array, suppressed: int) -> Array:
     """Per variable and level, the least cost of suppressing so many rows: piecewise linear between knots."""
     width, depth = filled.shape
@@ -230,48 +204,3 @@ def cheapest_rows(knots: Array, costs: Array, filled: Array, suppressed: int) ->
                 cost = costs[v, level, i] - costs[v, level, i - 1]
                 out[v, level] = costs[v, level, i - 1] + cost * ((suppressed - knots[v, level, i - 1]) / rows)
     return out
-
-
-@compiled
-def climb_beyond(bound: Array, tame: Array, start: Array, top: Array, stride: Array, steps: int) -> int:
-    """The node some steps above: each to the open successor of least bound that is not tame."""
-    width = len(start)
-    at = start.copy()
-    node = 0
-    for v in range(width):
-        node += at[v] * stride[v]
-    for _ in range(steps):
-        chosen = -1
-        cheapest = np.inf
-        for v in range(width):
-            if at[v] < top[v]:
-                above = node + stride[v]
-                if not tame[above] and bound[above] < cheapest:
-                    cheapest = bound[above]
-                    chosen = v
-        if chosen < 0:
-            return node
-        at[chosen] += 1
-        node += stride[chosen]
-    return node
-
-
-@compiled
-def mark_box(marks: Array, low: Array, high: Array, stride: Array) -> None:
-    """Mark every node in a box."""
-    width = len(low)
-    at = low.copy()
-    last = width - 1
-    while True:
-        node = 0
-        for v in range(last):
-            node += at[v] * stride[v]
-        for level in range(low[last], high[last] + 1):
-            marks[node + level * stride[last]] = True
-        v = last - 1
-        while v >= 0 and at[v] == high[v]:
-            at[v] = low[v]
-            v -= 1
-        if v < 0:
-            return
-        at[v] += 1

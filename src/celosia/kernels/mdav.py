@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
 Points = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -33,33 +33,33 @@ class Tree(NamedTuple):
 
     points: Points  # in the order of the leaves
     rank: Longs  # of the record in a slot
-    place: Longs  # the slot of a record
+    slot_of: Longs  # the slot of a record
     leaf: Longs  # the leaf of a slot
     start: Longs  # first slot of a node
-    held: Longs  # records left in a leaf
+    n_left: Longs  # records left in a leaf
     low: Points  # box around the records left below a node
     high: Points
     least: Longs  # lowest rank left below a node; the number of records when none is left
 
 
 class Rim(NamedTuple):
-    """The outermost records of a moment, among which the farthest from the centroid is found for many rounds."""
+    """The outermost records at some round, among which the farthest from the centroid is found for many rounds."""
 
     members: Longs
-    centre: Points  # the centroid of that moment
-    held: Longs  # one number: how many members are kept
+    centre: Points  # the centroid of that round
+    n_left: Longs  # one number: how many members are left
     reach: Points  # one number: no other record was farther than this from that centroid
     spent: Longs  # one number: records looked at in the tree since the rim was of no use
 
 
-@inlined
-def _comes_before(points: Points, axis: int, one: int, other: int) -> bool:
+@inline
+def _comes_before(points: Points, axis: int, first: int, second: int) -> bool:
     """Whether a record comes before another along an axis; the rank decides between equals."""
-    a, b = points[one, axis], points[other, axis]
-    return a < b or (a == b and one < other)
+    a, b = points[first, axis], points[second, axis]
+    return a < b or (a == b and first < second)
 
 
-@compiled
+@kernel
 def _select(points: Points, axis: int, order: Longs, first: int, last: int, middle: int) -> None:
     """Bring the records of order[first:last] that come before the middle one in front of it (Hoare's selection)."""
     left, right = first, last - 1
@@ -83,7 +83,7 @@ def _select(points: Points, axis: int, order: Longs, first: int, last: int, midd
             return
 
 
-@compiled
+@kernel
 def _widest(points: Points, order: Longs, first: int, last: int) -> int:
     """The axis along which some records spread most; the first of equals."""
     widest, spread = 0, -1.0
@@ -98,8 +98,8 @@ def _widest(points: Points, order: Longs, first: int, last: int) -> int:
     return widest
 
 
-@compiled
-def _grown(points: Points) -> Tree:
+@kernel
+def _build_tree(points: Points) -> Tree:
     """The tree over all records."""
     n, width = points.shape
     levels = 0
@@ -116,21 +116,21 @@ def _grown(points: Points) -> Tree:
         _select(points, _widest(points, order, first, last), order, first, last, middle)
         start[2 * node + 1], end[2 * node + 1] = first, middle
         start[2 * node + 2], end[2 * node + 2] = middle, last
-    place, leaf = np.empty(n, np.int64), np.empty(n, np.int64)
+    slot_of, leaf = np.empty(n, np.int64), np.empty(n, np.int64)
     count = np.zeros(nodes, np.int64)
     for node in range(leaves, nodes):
         count[node] = end[node] - start[node]
         leaf[start[node] : end[node]] = node
     for slot in range(n):
-        place[order[slot]] = slot
+        slot_of[order[slot]] = slot
     low, high = np.empty((nodes, width)), np.empty((nodes, width))
-    tree = Tree(points[order], order, place, leaf, start, count, low, high, np.empty(nodes, np.int64))
+    tree = Tree(points[order], order, slot_of, leaf, start, count, low, high, np.empty(nodes, np.int64))
     for node in range(nodes - 1, -1, -1):
         _measure(tree, node)
     return tree
 
 
-@compiled
+@kernel
 def _measure(tree: Tree, node: int) -> None:
     """The box and the lowest rank of what is left below a node, from its records or its children."""
     low, high = tree.low[node], tree.high[node]
@@ -144,7 +144,7 @@ def _measure(tree: Tree, node: int) -> None:
                 low[axis] = min(low[axis], tree.low[child, axis])
                 high[axis] = max(high[axis], tree.high[child, axis])
     else:
-        for slot in range(tree.start[node], tree.start[node] + tree.held[node]):
+        for slot in range(tree.start[node], tree.start[node] + tree.n_left[node]):
             least = min(least, tree.rank[slot])
             for axis in range(len(low)):
                 low[axis] = min(low[axis], tree.points[slot, axis])
@@ -152,7 +152,7 @@ def _measure(tree: Tree, node: int) -> None:
     tree.least[node] = least
 
 
-@inlined
+@inline
 def _at_the_edge(tree: Tree, node: int, point: Points, rank: int) -> bool:
     """Whether the box or the lowest rank of a node may change when a record leaves."""
     if tree.least[node] == rank:
@@ -163,16 +163,16 @@ def _at_the_edge(tree: Tree, node: int, point: Points, rank: int) -> bool:
     return False
 
 
-@compiled
+@kernel
 def _remove(tree: Tree, rank: int, point: Points) -> None:
     """Take a record out of the tree; the boxes above it shrink."""
-    slot = tree.place[rank]
+    slot = tree.slot_of[rank]
     node = tree.leaf[slot]
-    tree.held[node] -= 1
-    last = tree.start[node] + tree.held[node]
+    tree.n_left[node] -= 1
+    last = tree.start[node] + tree.n_left[node]
     tree.points[slot] = tree.points[last]
     tree.rank[slot] = tree.rank[last]
-    tree.place[tree.rank[slot]] = slot
+    tree.slot_of[tree.rank[slot]] = slot
     while _at_the_edge(tree, node, point, rank):
         _measure(tree, node)
         if node == 0:
@@ -180,8 +180,8 @@ def _remove(tree: Tree, rank: int, point: Points) -> None:
         node = (node - 1) // 2
 
 
-@inlined
-def _squared(points: Points, slot: int, target: Points) -> float:
+@inline
+def _squared_distance(points: Points, slot: int, target: Points) -> float:
     """Squared distance of a record, added axis by axis."""
     total = 0.0
     for axis in range(len(target)):
@@ -190,7 +190,7 @@ def _squared(points: Points, slot: int, target: Points) -> float:
     return total
 
 
-@inlined
+@inline
 def _at_least(tree: Tree, node: int, target: Points) -> float:
     """No record left below the node is nearer than this."""
     total = 0.0
@@ -204,7 +204,7 @@ def _at_least(tree: Tree, node: int, target: Points) -> float:
     return total
 
 
-@inlined
+@inline
 def _at_most(tree: Tree, node: int, target: Points) -> float:
     """No record left below the node is farther than this; -1 when none is left."""
     if tree.least[node] == len(tree.rank):
@@ -216,49 +216,49 @@ def _at_most(tree: Tree, node: int, target: Points) -> float:
     return total
 
 
-@compiled
+@kernel
 def _farthest(tree: Tree, target: Points) -> tuple[int, int]:
     """The record left that lies farthest, the lowest rank of equals; and how many were looked at."""
     nodes, bounds = np.empty(_DEPTH, np.int64), np.empty(_DEPTH)
     nodes[0], bounds[0], top = 0, _at_most(tree, 0, target), 1
-    best, found, seen = -1.0, len(tree.rank), 0
+    best, farthest, seen = -1.0, len(tree.rank), 0
     while top > 0:
         top -= 1
         node, bound = nodes[top], bounds[top]
-        if bound < best or (bound == best and tree.least[node] > found):
+        if bound < best or (bound == best and tree.least[node] > farthest):
             continue
         child = 2 * node + 1
         if child >= len(tree.least):
-            seen += tree.held[node]
-            for slot in range(tree.start[node], tree.start[node] + tree.held[node]):
-                distance = _squared(tree.points, slot, target)
-                if distance > best or (distance == best and tree.rank[slot] < found):
-                    best, found = distance, tree.rank[slot]
+            seen += tree.n_left[node]
+            for slot in range(tree.start[node], tree.start[node] + tree.n_left[node]):
+                distance = _squared_distance(tree.points, slot, target)
+                if distance > best or (distance == best and tree.rank[slot] < farthest):
+                    best, farthest = distance, tree.rank[slot]
             continue
-        one, other = _at_most(tree, child, target), _at_most(tree, child + 1, target)
-        first = one > other or (one == other and tree.least[child] < tree.least[child + 1])
-        nodes[top], bounds[top] = (child + 1, other) if first else (child, one)
-        nodes[top + 1], bounds[top + 1] = (child, one) if first else (child + 1, other)
+        left, right = _at_most(tree, child, target), _at_most(tree, child + 1, target)
+        first = left > right or (left == right and tree.least[child] < tree.least[child + 1])
+        nodes[top], bounds[top] = (child + 1, right) if first else (child, left)
+        nodes[top + 1], bounds[top + 1] = (child, left) if first else (child + 1, right)
         top += 2
-    return found, seen
+    return farthest, seen
 
 
-@compiled
+@kernel
 def _draw_rim(points: Points, label: Longs, centre: Points, rim: Rim) -> None:
     """Put the outermost records left on the rim."""
     left = np.flatnonzero(label < 0)
     distances = np.empty(len(left))
-    for place in range(len(left)):
-        distances[place] = _squared(points, left[place], centre)
+    for i in range(len(left)):
+        distances[i] = _squared_distance(points, left[i], centre)
     inner = max(len(left) - len(rim.members), 0)
     reach = np.partition(distances, inner)[inner]
     members = left[distances > reach]
     rim.members[: len(members)] = members
     rim.centre[:] = centre
-    rim.held[0], rim.reach[0], rim.spent[0] = len(members), math.sqrt(reach), 0
+    rim.n_left[0], rim.reach[0], rim.spent[0] = len(members), math.sqrt(reach), 0
 
 
-@compiled
+@kernel
 def _outermost(tree: Tree, points: Points, label: Longs, centre: Points, rim: Rim) -> int:
     """The record left that lies farthest from the centroid; the lowest rank of equals.
 
@@ -267,70 +267,74 @@ def _outermost(tree: Tree, points: Points, label: Longs, centre: Points, rim: Ri
     """
     if rim.spent[0] * _PATIENCE > len(points):
         _draw_rim(points, label, centre, rim)
-    best, found, kept = -1.0, -1, 0
-    for place in range(rim.held[0]):
-        rank = rim.members[place]
+    best, farthest, n_members = -1.0, -1, 0
+    for i in range(rim.n_left[0]):
+        rank = rim.members[i]
         if label[rank] < 0:
-            rim.members[kept] = rank
-            kept += 1
-            distance = _squared(points, rank, centre)
-            if distance > best or (distance == best and rank < found):
-                best, found = distance, rank
-    rim.held[0] = kept
+            rim.members[n_members] = rank
+            n_members += 1
+            distance = _squared_distance(points, rank, centre)
+            if distance > best or (distance == best and rank < farthest):
+                best, farthest = distance, rank
+    rim.n_left[0] = n_members
     gone = 0.0
     for axis in range(len(centre)):
         gone += (centre[axis] - rim.centre[axis]) ** 2
     beyond = (rim.reach[0] + math.sqrt(gone)) * _CAUTION
     if best > beyond * beyond:
-        return found
-    found, seen = _farthest(tree, centre)
-    rim.held[0] = 0
+        return farthest
+    farthest, seen = _farthest(tree, centre)
+    rim.n_left[0] = 0
     rim.spent[0] += seen
-    return found
+    return farthest
 
 
-@inlined
-def _insert(distances: Points, ranks: Longs, held: int, distance: float, rank: int) -> int:
-    """Keep a record among the nearest, in order of distance and rank; gives how many are held."""
+@inline
+def _insert(distances: Points, ranks: Longs, n_nearest: int, distance: float, rank: int) -> int:
+    """Keep a record among the nearest, in order of distance and rank; gives how many there are."""
     last = len(ranks) - 1
-    if held > last and (distance > distances[last] or (distance == distances[last] and rank > ranks[last])):
-        return held
-    place = min(held, last)
-    while place > 0:
-        before = distances[place - 1]
-        if before < distance or (before == distance and ranks[place - 1] < rank):
+    if n_nearest > last and (distance > distances[last] or (distance == distances[last] and rank > ranks[last])):
+        return n_nearest
+    i = min(n_nearest, last)
+    while i > 0:
+        before = distances[i - 1]
+        if before < distance or (before == distance and ranks[i - 1] < rank):
             break
-        distances[place], ranks[place] = before, ranks[place - 1]
-        place -= 1
-    distances[place], ranks[place] = distance, rank
-    return min(held + 1, last + 1)
+        distances[i], ranks[i] = before, ranks[i - 1]
+        i -= 1
+    distances[i], ranks[i] = distance, rank
+    return min(n_nearest + 1, last + 1)
 
 
-@compiled
+@kernel
 def _nearest(tree: Tree, target: Points, distances: Points, ranks: Longs) -> None:
-    """The records left that lie nearest, as many as there is room for; of equals those of lowest rank."""
+    """The records left that lie nearest, as many as `ranks` holds; of equals those of lowest rank."""
     nodes, bounds = np.empty(_DEPTH, np.int64), np.empty(_DEPTH)
     nodes[0], bounds[0], top = 0, _at_least(tree, 0, target), 1
-    held, last = 0, len(ranks) - 1
+    n_nearest, last = 0, len(ranks) - 1
     while top > 0:
         top -= 1
         node, bound = nodes[top], bounds[top]
-        if held > last and (bound > distances[last] or (bound == distances[last] and tree.least[node] > ranks[last])):
+        if n_nearest > last and (
+            bound > distances[last] or (bound == distances[last] and tree.least[node] > ranks[last])
+        ):
             continue
         child = 2 * node + 1
         if child >= len(tree.least):
-            for slot in range(tree.start[node], tree.start[node] + tree.held[node]):
-                held = _insert(distances, ranks, held, _squared(tree.points, slot, target), tree.rank[slot])
+            for slot in range(tree.start[node], tree.start[node] + tree.n_left[node]):
+                n_nearest = _insert(
+                    distances, ranks, n_nearest, _squared_distance(tree.points, slot, target), tree.rank[slot]
+                )
             continue
-        one, other = _at_least(tree, child, target), _at_least(tree, child + 1, target)
-        first = one < other or (one == other and tree.least[child] < tree.least[child + 1])
-        nodes[top], bounds[top] = (child + 1, other) if first else (child, one)
-        nodes[top + 1], bounds[top + 1] = (child, one) if first else (child + 1, other)
+        left, right = _at_least(tree, child, target), _at_least(tree, child + 1, target)
+        first = left < right or (left == right and tree.least[child] < tree.least[child + 1])
+        nodes[top], bounds[top] = (child + 1, right) if first else (child, left)
+        nodes[top + 1], bounds[top + 1] = (child, left) if first else (child + 1, right)
         top += 2
 
 
-@compiled
-def _gather(
+@kernel
+def _make_group(
     tree: Tree, points: Points, around: int, sums: Longs, distances: Points, group: int, label: Longs, ranks: Longs
 ) -> None:
     """Make a group of the records nearest to one; they leave the tree and the sums."""
@@ -342,14 +346,14 @@ def _gather(
         _remove(tree, rank, points[rank])
 
 
-@compiled
+@kernel
 def _mdav(points: Points, k: int, group: int, label: Longs) -> None:
     """Label the records with their groups, numbered on from `group`."""
     n, width = points.shape
     label[:] = -1
     left = n
     if left >= 2 * k:
-        tree = _grown(points)
+        tree = _build_tree(points)
         sums, centre = np.zeros(width, np.int64), np.empty(width)
         for rank in range(n):
             for axis in range(width):
@@ -360,13 +364,13 @@ def _mdav(points: Points, k: int, group: int, label: Longs) -> None:
         while left >= 2 * k:
             for axis in range(width):
                 centre[axis] = sums[axis] / (left * _UNIT)
-            one = _outermost(tree, points, label, centre, rim)
-            _gather(tree, points, one, sums, distances, group, label, ranks)
+            outermost = _outermost(tree, points, label, centre, rim)
+            _make_group(tree, points, outermost, sums, distances, group, label, ranks)
             left -= k
             group += 1
             if left >= 2 * k:
-                other, _ = _farthest(tree, points[one])
-                _gather(tree, points, other, sums, distances, group, label, ranks)
+                opposite, _ = _farthest(tree, points[outermost])
+                _make_group(tree, points, opposite, sums, distances, group, label, ranks)
                 left -= k
                 group += 1
     for rank in range(n):
@@ -374,7 +378,7 @@ def _mdav(points: Points, k: int, group: int, label: Longs) -> None:
             label[rank] = group
 
 
-@compiled
+@kernel
 def mdav_segments(points: Points, starts: Longs, first: int, last: int, k: int, label: Longs) -> None:
     """Groups inside each of the segments first … last - 1 of the records; a group's number lies in its segment."""
     for segment in range(first, last):
@@ -382,7 +386,7 @@ def mdav_segments(points: Points, starts: Longs, first: int, last: int, k: int, 
         _mdav(points[a:b], k, a, label[a:b])
 
 
-@compiled
+@kernel
 def split_segments(points: Points, starts: Longs, limit: int, block: int) -> tuple[Longs, Longs]:
     """An order of the records and new starts: segments longer than `limit` are halved down to blocks of `block`.
 
@@ -391,35 +395,35 @@ def split_segments(points: Points, starts: Longs, limit: int, block: int) -> tup
     n = len(points)
     order, cuts = np.arange(n), np.zeros(n + 1, np.bool_)
     cuts[starts] = True
-    room = np.empty((_DEPTH, 2), np.int64)
+    pending = np.empty((_DEPTH, 2), np.int64)
     for segment in range(len(starts) - 1):
         if starts[segment + 1] - starts[segment] <= limit:
             continue
-        room[0, 0], room[0, 1], top = starts[segment], starts[segment + 1], 1
+        pending[0, 0], pending[0, 1], top = starts[segment], starts[segment + 1], 1
         while top > 0:
             top -= 1
-            first, last = room[top]
+            first, last = pending[top]
             if last - first <= block:
                 order[first:last].sort()
                 continue
             middle = (first + last) // 2
             _select(points, _widest(points, order, first, last), order, first, last, middle)
             cuts[middle] = True
-            room[top, 0], room[top, 1] = first, middle
-            room[top + 1, 0], room[top + 1, 1] = middle, last
+            pending[top, 0], pending[top, 1] = first, middle
+            pending[top + 1, 0], pending[top + 1, 1] = middle, last
             top += 2
     return order, np.flatnonzero(cuts)
 
 
-@inlined
+@inline
 def _scale(low: float, high: float) -> float:
     """A power of two that brings numbers of any size near one, so that no square or sum overflows."""
     _, exponent = math.frexp(max(abs(low), abs(high)))
     return math.ldexp(1.0, -max(exponent, -1000))
 
 
-@compiled
-def _centred(values: Points, centred: Points) -> float:
+@kernel
+def _center(values: Points, centred: Points) -> float:
     """Fill in scaled differences from the mean and give their population variance; 0 for a constant column."""
     low, high = values[0], values[0]
     for value in values:
@@ -429,7 +433,8 @@ def _centred(values: Points, centred: Points) -> float:
         return 0.0
     scale = _scale(low, high)
     total, lost = 0.0, 0.0
-    for value in values:  # Kahan's sum: the mean of millions of rows to the last digit
+    # Kahan's sum: the mean of millions of rows to the last digit.
+    for value in values:
         term = value * scale - lost
         sum_ = total + term
         lost = (sum_ - total) - term
@@ -442,7 +447,7 @@ def _centred(values: Points, centred: Points) -> float:
     return squares / len(values)
 
 
-@compiled
+@kernel
 def standard_scores(values: Points, starts: Longs) -> Points:
     """Standard scores inside each segment (population variance); a column that is constant there gets 0."""
     scores = np.zeros(values.shape)
@@ -450,16 +455,16 @@ def standard_scores(values: Points, starts: Longs) -> Points:
         a, b = starts[segment], starts[segment + 1]
         centred = np.empty(b - a)
         for axis in range(values.shape[1]):
-            variance = _centred(values[a:b, axis], centred)
+            variance = _center(values[a:b, axis], centred)
             if variance > 0.0:
                 scores[a:b, axis] = centred / math.sqrt(variance)
     return scores
 
 
-@compiled
+@kernel
 def share_lost(values: Points, published: Points) -> float:
     """Squared differences from what is published over those from the mean (SSE/SST); -1 for a constant column."""
-    variance = _centred(values, np.empty(len(values)))
+    variance = _center(values, np.empty(len(values)))
     if variance == 0.0:
         return -1.0
     scale = _scale(values.min(), values.max())

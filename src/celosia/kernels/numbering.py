@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
 Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
@@ -20,36 +20,36 @@ _ONE = np.uint64(1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: spreads neighbours (Knuth)
 
 
-@compiled
+@kernel
 def hash_texts(ends: Longs, data: Bytes) -> Words:
     """A hash of each text: FNV-1a, then mixed so that any of its bits tells texts apart.
 
     Text i is data[ends[i]:ends[i + 1]].
     """
-    found = np.empty(len(ends) - 1, np.uint64)
-    for i in range(len(found)):
+    hashes = np.empty(len(ends) - 1, np.uint64)
+    for i in range(len(hashes)):
         mixed = np.uint64(0xCBF29CE484222325)
         for j in range(ends[i], ends[i + 1]):
             mixed = (mixed ^ np.uint64(data[j])) * np.uint64(0x100000001B3)
         mixed = (mixed ^ (mixed >> np.uint64(32))) * _GOLDEN
-        found[i] = mixed ^ (mixed >> np.uint64(29))
-    return found
+        hashes[i] = mixed ^ (mixed >> np.uint64(29))
+    return hashes
 
 
-@inlined
-def _same(ends: Longs, data: Bytes, one: int, other: int) -> bool:
+@inline
+def _same(ends: Longs, data: Bytes, first: int, second: int) -> bool:
     """Whether two texts have the same bytes."""
-    start, begin, length = ends[one], ends[other], ends[one + 1] - ends[one]
-    place = 0
-    if ends[other + 1] - begin == length:
-        while place < length and data[start + place] == data[begin + place]:
-            place += 1
-        return place == length
+    start, begin, length = ends[first], ends[second], ends[first + 1] - ends[first]
+    i = 0
+    if ends[second + 1] - begin == length:
+        while i < length and data[start + i] == data[begin + i]:
+            i += 1
+        return i == length
     return False
 
 
-@inlined
-def _room(many: int) -> int:
+@inline
+def _table_size(many: int) -> int:
     """Places of a table, a power of two, that so many texts or keys leave a third free of."""
     size = 16
     while 2 * size < 3 * many:
@@ -57,10 +57,10 @@ def _room(many: int) -> int:
     return size
 
 
-@compiled
+@kernel
 def number_texts(ends: Longs, data: Bytes, hashes: Words) -> tuple[NDArray[np.int32], int]:
     """The number of each text, and how many there are."""
-    size = _room(len(hashes))
+    size = _table_size(len(hashes))
     table = np.zeros(size, np.uint64)  # 0: free; else the upper half of a hash, and its text's number plus one
     first = np.empty(len(hashes), np.int32)
     number = np.empty(len(hashes), np.int32)
@@ -82,10 +82,10 @@ def number_texts(ends: Longs, data: Bytes, hashes: Words) -> tuple[NDArray[np.in
     return number, count
 
 
-@compiled
+@kernel
 def number_keys(keys: Longs) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The number of each key, and the first place that holds each number's."""
-    size = _room(len(keys))
+    size = _table_size(len(keys))
     table = np.zeros(size, np.int32)  # 0: free; else a key's number plus one
     first = np.empty(len(keys), np.int32)
     number = np.empty(len(keys), np.int32)

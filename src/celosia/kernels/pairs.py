@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
 Array = Any
 
 
-@inlined
+@inline
 def _before(tree: Array, place: int) -> int:
     """Free places before a place."""
     total = 0
@@ -25,7 +25,7 @@ def _before(tree: Array, place: int) -> int:
     return total
 
 
-@inlined
+@inline
 def _add(tree: Array, place: int, change: int) -> None:
     i = place + 1
     while i < len(tree):
@@ -33,7 +33,7 @@ def _add(tree: Array, place: int, change: int) -> None:
         i += i & -i
 
 
-@inlined
+@inline
 def _free_place(tree: Array, number: int) -> int:
     """The free place that has `number` free places before it."""
     step = 1
@@ -48,13 +48,15 @@ def _free_place(tree: Array, number: int) -> int:
     return place
 
 
-@compiled
+@kernel
 def pair_up(
-    visit: Array, free: Array, low: Array, gap_start: Array, gap_end: Array, high: Array, draw: Array, wanted: int
+    visit: Array, free: Array, low: Array, gap_start: Array, gap_end: Array, high: Array, draw: Array, most_paired: int
 ) -> Array:
-    """Partner of each place, -1 for none: visited in order, chosen in [low, gap_start) or [gap_end, high), one of equal
-    chance; it stops when `wanted` places have a partner. `low` to `high` hold the ranges of each place, `draw` is in
-    [0, 1)."""
+    """Partner of each place, -1 for none: visited in order, chosen in [low, gap_start) or [gap_end, high) with equal
+    chance; it stops when `most_paired` places have a partner.
+
+    `low` to `high` hold the ranges of each place, `draw` is in [0, 1).
+    """
     tree = np.zeros(len(free) + 1, np.int64)
     for i in range(len(free)):
         tree[i + 1] += free[i]
@@ -65,7 +67,7 @@ def pair_up(
     paired = 0
     for t in range(len(visit)):
         i = visit[t]
-        if paired >= wanted:
+        if paired >= most_paired:
             break
         if not free[i] or partner[i] >= 0:
             continue

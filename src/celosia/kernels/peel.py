@@ -1,18 +1,21 @@
-"""Class sizes of one lattice node over the tuples that are left, for local recoding."""
+"""Class sizes of one lattice node over the tuples not yet published, for local recoding."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
+Longs = NDArray[np.int64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(29)
 
 
-@inlined
-def _mixed(key: NDArray[np.int64]) -> np.uint64:
+@inline
+def _hash(key: Longs) -> np.uint64:
     mixed = np.uint64(0)
     for w in range(len(key)):
         mixed = (mixed ^ np.uint64(key[w])) * _GOLDEN
@@ -20,31 +23,25 @@ def _mixed(key: NDArray[np.int64]) -> np.uint64:
     return mixed
 
 
-@inlined
-def _equal(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-    for w in range(len(one)):  # noqa: SIM110 - numba compiles the loop, not a generator
-        if one[w] != other[w]:
+@inline
+def _equal(first: Longs, second: Longs) -> bool:
+    for w in range(len(first)):  # noqa: SIM110 - numba compiles the loop, not a generator
+        if first[w] != second[w]:
             return False
     return True
 
 
-@compiled
+@kernel
 def label_node(
-    partial: NDArray[np.int64],
-    picked: NDArray[np.int64],
-    word: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    slots: NDArray[np.int64],
-    keys: NDArray[np.int64],
-    homes: NDArray[np.int64],
-    label: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    partial: Longs, picked: Longs, word: Longs, weights: Longs, scratch: tuple[Any, ...], label: Longs, sizes: Longs
 ) -> int:
     """Group tuples of positive weight by their keys at a node; fill `label` and `sizes`, give the number of groups.
 
     A key is the sum of one partial key per variable, in as many 64-bit words as the codes need (`word[v]`).
-    `slots` is an open-address table of a power-of-two length, holding group + 1 or 0; it is clear again at the end.
+    `scratch` holds slots, keys and homes of the groups. The slots are an open-address table of a power-of-two length
+    with group + 1 or 0; they are clear again at the end.
     """
+    slots, keys, homes = scratch
     mask = np.int64(len(slots) - 1)
     key = np.zeros(keys.shape[1], np.int64)
     groups = 0
@@ -55,26 +52,26 @@ def label_node(
         key[:] = 0
         for v in range(len(picked)):
             key[word[v]] += partial[picked[v], i]
-        place = np.int64(_mixed(key) & np.uint64(mask))
-        home = place
+        slot = np.int64(_hash(key) & np.uint64(mask))
+        home = slot
         while True:
-            held = slots[place]
-            if held == 0:
-                slots[place] = groups + 1
+            number = slots[slot]
+            if number == 0:
+                slots[slot] = groups + 1
                 keys[groups, :] = key
                 homes[groups] = home
                 sizes[groups] = weights[i]
                 label[i] = groups
                 groups += 1
                 break
-            if _equal(keys[held - 1], key):
-                sizes[held - 1] += weights[i]
-                label[i] = held - 1
+            if _equal(keys[number - 1], key):
+                sizes[number - 1] += weights[i]
+                label[i] = number - 1
                 break
-            place = (place + 1) & mask
+            slot = (slot + 1) & mask
     for group in range(groups):
-        place = homes[group]
-        while slots[place] != 0:
-            slots[place] = 0
-            place = (place + 1) & mask
+        slot = homes[group]
+        while slots[slot] != 0:
+            slots[slot] = 0
+            slot = (slot + 1) & mask
     return groups

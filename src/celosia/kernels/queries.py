@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from celosia.kernels._jit import compiled
+from celosia.kernels._jit import kernel
 
 Array = Any
 
@@ -29,103 +29,107 @@ class Index(NamedTuple):
     items: Array  # the record codes of the sets, ascending in each
 
 
-@compiled
-def _listed(index: Index, column: int, code: int) -> int:
+@kernel
+def _count_listed(index: Index, column: int, code: int) -> int:
     """Records that hold a code of the set."""
-    place, total = index.first_set[column] + code, 0
-    for item in index.items[index.set_starts[place] : index.set_starts[place + 1]]:
+    set_number, total = index.first_set[column] + code, 0
+    for item in index.items[index.set_starts[set_number] : index.set_starts[set_number + 1]]:
         begin = index.first_code[column] + item
         total += index.starts[begin + 1] - index.starts[begin]
     return total
 
 
-@compiled
+@kernel
 def _narrowest(index: Index, query: Array) -> int:
     """The column whose set is held by fewest records; -1 when all are open."""
     best, fewest = -1, 0
     for column in range(len(query)):
         if query[column] >= 0:
-            listed = _listed(index, column, query[column])
+            listed = _count_listed(index, column, query[column])
             if best < 0 or listed < fewest:
                 best, fewest = column, listed
     return best
 
 
-@compiled
+@kernel
 def _mark(index: Index, query: Array, known: int, marks: Array, mark: int, columns: Array) -> int:
     """Mark the codes that the query allows in each closed column but one; those columns are written into `columns`."""
     closed = 0
     for column in range(len(query)):
         if column != known and query[column] >= 0:
-            place = index.first_set[column] + query[column]
-            for item in index.items[index.set_starts[place] : index.set_starts[place + 1]]:
+            set_number = index.first_set[column] + query[column]
+            for item in index.items[index.set_starts[set_number] : index.set_starts[set_number + 1]]:
                 marks[index.first_code[column] + item] = mark
             columns[closed] = column
             closed += 1
     return closed
 
 
-@compiled
-def _matches(index: Index, query: Array, mark: int, marks: Array, persons: Array, only_two: bool, found: Array) -> int:
-    """Records that satisfy the query, written into `found`; with `only_two`, no more once a second person appears.
+@kernel
+def _matches(
+    index: Index, query: Array, mark: int, marks: Array, persons: Array, only_two: bool, matches: Array
+) -> int:
+    """Records that satisfy the query, written into `matches`; with `only_two`, no more once a second person appears.
 
     `marks` is as long as `index.starts`, `mark` a number above zero that no other query has.
     """
     column = _narrowest(index, query)
     if column < 0:
-        return _everybody(persons, only_two, found)
+        return _all_records(persons, only_two, matches)
     columns = np.empty(len(query), np.int64)
     closed = _mark(index, query, column, marks, mark, columns)
     codes, first_code, count = index.codes, index.first_code, 0
-    place = index.first_set[column] + query[column]
-    for item in index.items[index.set_starts[place] : index.set_starts[place + 1]]:
+    set_number = index.first_set[column] + query[column]
+    for item in index.items[index.set_starts[set_number] : index.set_starts[set_number + 1]]:
         begin = first_code[column] + item
         for record in index.order[column, index.starts[begin] : index.starts[begin + 1]]:
             i = 0
             while i < closed and marks[first_code[columns[i]] + codes[record, columns[i]]] == mark:
                 i += 1
             if i == closed:
-                found[count] = record
+                matches[count] = record
                 count += 1
-                if only_two and persons[record] != persons[found[0]]:
+                if only_two and persons[record] != persons[matches[0]]:
                     return count
     return count
 
 
-@compiled
-def _everybody(persons: Array, only_two: bool, found: Array) -> int:
+@kernel
+def _all_records(persons: Array, only_two: bool, matches: Array) -> int:
     for record in range(len(persons)):
-        found[record] = record
-        if only_two and persons[record] != persons[found[0]]:
+        matches[record] = record
+        if only_two and persons[record] != persons[matches[0]]:
             return record + 1
     return len(persons)
 
 
-@compiled
-def people_of(index: Index, queries: Array, persons: Array) -> Array:
+@kernel
+def sole_persons(index: Index, queries: Array, persons: Array) -> Array:
     """The only person who satisfies each query; -1 when nobody does, -2 when several do."""
     out = np.full(len(queries), -1, np.int64)
-    found, marks = np.empty(len(index.codes), np.int64), np.zeros(len(index.starts), np.int64)
+    matches, marks = np.empty(len(index.codes), np.int64), np.zeros(len(index.starts), np.int64)
     for q in range(len(queries)):
-        count = _matches(index, queries[q], q + 1, marks, persons, True, found)
+        count = _matches(index, queries[q], q + 1, marks, persons, True, matches)
         if count:
-            out[q] = persons[found[0]] if persons[found[0]] == persons[found[count - 1]] else -2
+            out[q] = persons[matches[0]] if persons[matches[0]] == persons[matches[count - 1]] else -2
     return out
 
 
-@compiled
-def tally(index: Index, queries: Array, left_out: Array, folds: Array, values: Array, weight: Array, n: int) -> Array:
+@kernel
+def tally_values(
+    index: Index, queries: Array, left_out: Array, folds: Array, values: Array, weight: Array, n: int
+) -> Array:
     """Weight of each of the n values among the records that satisfy a query, those of the fold it leaves out aside."""
     out = np.zeros((len(queries), n), np.float64)
-    found, marks = np.empty(len(index.codes), np.int64), np.zeros(len(index.starts), np.int64)
+    matches, marks = np.empty(len(index.codes), np.int64), np.zeros(len(index.starts), np.int64)
     for q in range(len(queries)):
-        for record in found[: _matches(index, queries[q], q + 1, marks, values, False, found)]:
+        for record in matches[: _matches(index, queries[q], q + 1, marks, values, False, matches)]:
             if values[record] >= 0 and (left_out[q] < 0 or folds[record] != left_out[q]):
                 out[q, values[record]] += weight[record]
     return out
 
 
-@compiled
+@kernel
 def _groups_of(groups: Array, records: Array, mark: int, seen: Array, hit: Array) -> int:
     """Distinct groups of some records, written into `hit`."""
     total = 0
@@ -138,20 +142,20 @@ def _groups_of(groups: Array, records: Array, mark: int, seen: Array, hit: Array
     return total
 
 
-@compiled
+@kernel
 def group_weight(index: Index, queries: Array, groups: Array, weight: Array) -> Array:
     """Weight of the groups with a record that satisfies each query."""
     out = np.zeros(len(queries), np.int64)
-    found, hit = np.empty(len(index.codes), np.int64), np.empty(len(index.codes), np.int64)
+    matches, hit = np.empty(len(index.codes), np.int64), np.empty(len(index.codes), np.int64)
     seen, marks = np.zeros(len(weight), np.int64), np.zeros(len(index.starts), np.int64)
     for q in range(len(queries)):
-        count = _matches(index, queries[q], q + 1, marks, groups, False, found)
-        for group in hit[: _groups_of(groups, found[:count], q + 1, seen, hit)]:
+        count = _matches(index, queries[q], q + 1, marks, groups, False, matches)
+        for group in hit[: _groups_of(groups, matches[:count], q + 1, seen, hit)]:
             out[q] += weight[group]
     return out
 
 
-@compiled
+@kernel
 def _allow(index: Index, lineup: Array, others: Array, bits: Array, change: bool, open_bits: Array) -> None:
     """Bit j of a code says that the j-th query of the line-up allows it; set, or cleared for the next line-up."""
     open_bits[:] = 0
@@ -161,13 +165,13 @@ def _allow(index: Index, lineup: Array, others: Array, bits: Array, change: bool
             if code < 0:
                 open_bits[column] |= 1 << j
                 continue
-            place = index.first_set[column] + code
-            for item in index.items[index.set_starts[place] : index.set_starts[place + 1]]:
-                where = index.first_code[column] + item
-                bits[where] = bits[where] | (1 << j) if change else 0
+            set_number = index.first_set[column] + code
+            for item in index.items[index.set_starts[set_number] : index.set_starts[set_number + 1]]:
+                code_number = index.first_code[column] + item
+                bits[code_number] = bits[code_number] | (1 << j) if change else 0
 
 
-@compiled
+@kernel
 def lineup_weight(
     index: Index,
     queries: Array,
@@ -180,14 +184,14 @@ def lineup_weight(
 ) -> Array:
     """Weight of the groups that satisfy a query with one record and each query of its line-up with that or another."""
     out = np.zeros(lineups.shape, np.int64)
-    found, hit = np.empty(len(index.codes), np.int64), np.empty(len(index.codes), np.int64)
+    matches, hit = np.empty(len(index.codes), np.int64), np.empty(len(index.codes), np.int64)
     seen, marks = np.zeros(len(weight), np.int64), np.zeros(len(index.starts), np.int64)
     bits, open_bits = np.zeros(len(index.starts), np.int64), np.zeros(others.shape[1], np.int64)
     codes, first_code = index.codes, index.first_code
     for q in range(len(queries)):
-        count = _matches(index, queries[q], q + 1, marks, groups, False, found)
+        count = _matches(index, queries[q], q + 1, marks, groups, False, matches)
         _allow(index, lineups[q], others, bits, True, open_bits)
-        for group in hit[: _groups_of(groups, found[:count], q + 1, seen, hit)]:
+        for group in hit[: _groups_of(groups, matches[:count], q + 1, seen, hit)]:
             satisfied = 0
             for record in members[begins[group] : begins[group + 1]]:
                 allowed = (1 << lineups.shape[1]) - 1

@@ -13,14 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
+# The roll-ups take `offset, shift, mask` per bit group (where the lookup of its levels begins, its shift and its mask)
+# and end with `out_keys, out_rows, slot, start`: keys and rows to write, as long as the source; slots; the first free
+# number. They are single arguments because numba takes a tuple of arrays apart at every call.
 Array = Any
+Leaves = tuple[Array, Array, Array, Array, Array]  # leading and dense groups, number of leaves, shifts and masks
 _DENSE = 4  # cells of a full table per entry up to which it is worth filling
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled
+@kernel
 def count_codes(codes: Array, rows: Array, begin: Array) -> Array:
     """Rows of each code of each column, one column after the other from `begin`."""
     out = np.zeros(begin[-1], np.int64)
@@ -30,7 +34,7 @@ def count_codes(codes: Array, rows: Array, begin: Array) -> Array:
     return out
 
 
-@compiled
+@kernel
 def pack_keys(codes: Array, leaf: Array, begin: Array, shift: Array) -> Array:
     """One word per tuple: the leaf of each code, shifted to its place."""
     out = np.empty(len(codes), np.uint64)
@@ -42,38 +46,28 @@ def pack_keys(codes: Array, leaf: Array, begin: Array, shift: Array) -> Array:
     return out
 
 
-@compiled
-def smallest_source(levels: Array, sizes: Array, many: int, wanted: Array) -> int:
-    """The first of the smallest tables whose levels are nowhere above the wanted ones; -1 when there is none."""
+@kernel
+def smallest_source(levels: Array, sizes: Array, many: int, target: Array) -> int:
+    """The first of the smallest tables whose levels are nowhere above the target; -1 when there is none."""
     best = -1
     for t in range(many):
         if best >= 0 and sizes[t] >= sizes[best]:
             continue
         v = 0
-        while v < len(wanted) and levels[t, v] <= wanted[v]:
+        while v < len(target) and levels[t, v] <= target[v]:
             v += 1
-        if v == len(wanted):
+        if v == len(target):
             best = t
     return best
 
 
-@compiled
-def fill_lookup(
-    coarse: Array,
-    address: Array,
-    begin: int,
-    variables: Array,
-    levels: Array,
-    leading: Array,
-    dense: Array,
-    leaves: Array,
-    shift: Array,
-    mask: Array,
-) -> int:
+@kernel
+def fill_lookup(coarse: Array, address: Array, begin: int, variables: Array, levels: Array, encoding: Leaves) -> int:
     """Coarser bits and address of every pattern of a bit group, from `begin`; gives the number of addresses.
 
     The last variable varies fastest, as in the order of the tuples.
     """
+    leading, dense, leaves, shift, mask = encoding
     low = shift[variables[0]]
     width = np.uint64(0)
     for v in variables:
@@ -82,14 +76,14 @@ def fill_lookup(
         width |= mask[v] << (shift[v] - low)
     for pattern in range(np.int64(width) + 1):
         bits = np.uint64(0)
-        place = np.int64(0)
+        position = np.int64(0)
         for i in range(len(variables)):
             v = variables[i]
             leaf = min(np.int64((np.uint64(pattern) >> (shift[v] - low)) & mask[v]), leaves[v] - 1)
             bits |= np.uint64(leading[v, levels[i], leaf]) << shift[v]
-            place = place * (dense[v, levels[i], leaves[v] - 1] + 1) + dense[v, levels[i], leaf]
+            position = position * (dense[v, levels[i], leaves[v] - 1] + 1) + dense[v, levels[i], leaf]
         coarse[begin + pattern] = bits
-        address[begin + pattern] = place
+        address[begin + pattern] = position
     cells = 1
     for i in range(len(variables)):
         v = variables[i]
@@ -97,7 +91,7 @@ def fill_lookup(
     return cells
 
 
-@compiled
+@kernel
 def roll_direct(
     keys: Array,
     rows: Array,
@@ -112,15 +106,14 @@ def roll_direct(
     slot: Array,
     start: int,
 ) -> tuple[Array, Array, Array]:
-    """Class of each source tuple (where wanted), a key and the rows of each class, found by their address.
+    """Class of each source tuple (if `labelled`), a key and the rows of each class, classes by their address.
 
-    `out_keys` and `out_rows` are room to write, as long as the source. `slot` is never cleared: entries below
-    `start` are from earlier calls and count as empty.
+    The slots are never cleared: numbers below the first free one are from earlier calls and count as empty.
     """
     n = len(keys)
     label = np.empty(n if labelled else 0, np.int32)
     groups = len(offset)
-    found = 0
+    classes = 0
     for i in range(n):
         key = keys[i]
         address = np.int64(0)
@@ -128,18 +121,18 @@ def roll_direct(
             address += dense[offset[g] + np.int64((key >> shift[g]) & mask[g])] * stride[g]
         c = slot[address] - start
         if c < 0:
-            c = found
+            c = classes
             slot[address] = c + start
             out_keys[c] = key
             out_rows[c] = 0
-            found += 1
+            classes += 1
         out_rows[c] += rows[i]
         if labelled:
             label[i] = c
-    return label, out_keys[:found].copy(), out_rows[:found].copy()
+    return label, out_keys[:classes].copy(), out_rows[:classes].copy()
 
 
-@inlined
+@inline
 def _regions(keys: Array, dense: Array, offset: int, shift: Any, mask: Any, cells: int) -> tuple[Array, Array]:
     """Where the slots of each address of the first bit group begin, and how many bits they have."""
     begin = np.zeros(cells + 1, np.int64)
@@ -155,7 +148,7 @@ def _regions(keys: Array, dense: Array, offset: int, shift: Any, mask: Any, cell
     return begin, down
 
 
-@compiled
+@kernel
 def roll_hash(
     keys: Array,
     rows: Array,
@@ -181,7 +174,7 @@ def roll_hash(
     begin, down = _regions(keys, dense, offset[0], shift[0], mask[0], cells)
     label = np.empty(n if labelled else 0, np.int32)
     groups = len(offset)
-    found = 0
+    classes = 0
     for i in range(n):
         key = keys[i]
         coarse = np.uint64(0)
@@ -197,18 +190,18 @@ def roll_hash(
                 at = begin[region]
             c = slot[at] - start
         if c < 0:
-            c = found
+            c = classes
             slot[at] = c + start
             out_keys[c] = coarse
             out_rows[c] = 0
-            found += 1
+            classes += 1
         out_rows[c] += rows[i]
         if labelled:
             label[i] = c
-    return label, out_keys[:found].copy(), out_rows[:found].copy()
+    return label, out_keys[:classes].copy(), out_rows[:classes].copy()
 
 
-@compiled
+@kernel
 def roll_wide(
     keys: Array,
     rows: Array,
@@ -227,7 +220,7 @@ def roll_wide(
     down = np.uint64(64 - bits)
     label = np.empty(n, np.int32)
     width = codes.shape[1]
-    found = 0
+    classes = 0
     for i in range(n):
         here = np.int64(keys[i])
         mixed = np.uint64(0)
@@ -246,50 +239,50 @@ def roll_wide(
             at = (at + 1) & last
             c = slot[at] - start
         if c < 0:
-            c = found
+            c = classes
             slot[at] = c + start
             out_keys[c] = keys[i]
             out_rows[c] = 0
-            found += 1
+            classes += 1
         out_rows[c] += rows[i]
         label[i] = c
-    return label, out_keys[:found].copy(), out_rows[:found].copy()
+    return label, out_keys[:classes].copy(), out_rows[:classes].copy()
 
 
-@inlined
+@inline
 def _roll_values_densely(
     label: Array, classes: int, offsets: Array, values: Array, counts: Array, n_values: int
 ) -> tuple[Array, Array, Array]:
     """Add up in a full table of classes by values, then list what is there."""
-    held = np.zeros((classes, n_values), np.int64)
+    sums = np.zeros((classes, n_values), np.int64)
     for i in range(len(label)):
-        mine = held[label[i]]
+        mine = sums[label[i]]
         for e in range(offsets[i], offsets[i + 1]):
             mine[values[e]] += counts[e]
-    room = min(len(values), classes * n_values)
+    most_entries = min(len(values), classes * n_values)
     out_offsets = np.zeros(classes + 1, np.int64)
-    out_values = np.empty(room, np.int32)
-    out_counts = np.empty(room, np.int64)
-    found = 0
+    out_values = np.empty(most_entries, np.int32)
+    out_counts = np.empty(most_entries, np.int64)
+    n_entries = 0
     for c in range(classes):
         for value in range(n_values):
-            if held[c, value] > 0:
-                out_values[found] = value
-                out_counts[found] = held[c, value]
-                found += 1
-        out_offsets[c + 1] = found
-    return out_offsets, out_values[:found].copy(), out_counts[:found].copy()
+            if sums[c, value] > 0:
+                out_values[n_entries] = value
+                out_counts[n_entries] = sums[c, value]
+                n_entries += 1
+        out_offsets[c + 1] = n_entries
+    return out_offsets, out_values[:n_entries].copy(), out_counts[:n_entries].copy()
 
 
-@compiled
+@kernel
 def roll_values(
-    label: Array, classes: int, offsets: Array, values: Array, counts: Array, n_values: int, where: Array
+    label: Array, classes: int, offsets: Array, values: Array, counts: Array, n_values: int, targets: Array
 ) -> tuple[Array, Array, Array]:
     """Counts of each value in each class, from those of the source tuples.
 
-    `where`, when as long as `values`, receives for each source entry the entry it went to.
+    `targets`, when as long as `values`, receives for each source entry the entry it went to.
     """
-    if len(where) == 0 and classes * n_values <= _DENSE * len(values):
+    if len(targets) == 0 and classes * n_values <= _DENSE * len(values):
         return _roll_values_densely(label, classes, offsets, values, counts, n_values)
     start = np.zeros(classes + 1, np.int64)
     for i in range(len(label)):
@@ -301,33 +294,33 @@ def roll_values(
     for i in range(len(label)):
         order[fill[label[i]]] = i
         fill[label[i]] += 1
-    place = np.full(n_values, -1, np.int64)
+    entry_of = np.full(n_values, -1, np.int64)
     out_offsets = np.zeros(classes + 1, np.int64)
     out_values = np.empty(len(values), np.int32)
     out_counts = np.empty(len(values), np.int64)
-    follow = len(where) == len(values)
-    found = 0
+    follow = len(targets) == len(values)
+    n_entries = 0
     for c in range(classes):
-        begin = found
+        begin = n_entries
         for j in range(start[c], start[c + 1]):
             i = order[j]
             for e in range(offsets[i], offsets[i + 1]):
                 value = values[e]
-                p = place[value]
+                p = entry_of[value]
                 if p < begin:
-                    p = found
-                    place[value] = p
+                    p = n_entries
+                    entry_of[value] = p
                     out_values[p] = value
                     out_counts[p] = 0
-                    found += 1
+                    n_entries += 1
                 out_counts[p] += counts[e]
                 if follow:
-                    where[e] = p
-        out_offsets[c + 1] = found
-    return out_offsets, out_values[:found].copy(), out_counts[:found].copy()
+                    targets[e] = p
+        out_offsets[c + 1] = n_entries
+    return out_offsets, out_values[:n_entries].copy(), out_counts[:n_entries].copy()
 
 
-@compiled
+@kernel
 def roll_sets(label: Array, classes: int, sets: Array) -> Array:
     """Union of small sets held as bits."""
     out = np.zeros(classes, np.uint64)
@@ -336,7 +329,7 @@ def roll_sets(label: Array, classes: int, sets: Array) -> Array:
     return out
 
 
-@compiled
+@kernel
 def roll_extremes(label: Array, classes: int, low: Array, high: Array) -> tuple[Array, Array]:
     """Smallest and largest value of each class: two differ exactly when at least two values occur."""
     out_low = np.full(classes, np.iinfo(np.int32).max, np.int32)
@@ -348,7 +341,7 @@ def roll_extremes(label: Array, classes: int, low: Array, high: Array) -> tuple[
     return out_low, out_high
 
 
-@compiled
+@kernel
 def roll_persons(
     label: Array, classes: int, settled: Array, index: Array, person: Array
 ) -> tuple[Array, Array, Array, Array]:
@@ -362,23 +355,23 @@ def roll_persons(
     stamp = np.full(classes, -1, np.int64)
     out_index = np.empty(len(index), np.int64)
     out_person = np.empty(len(index), np.int64)
-    found = 0
+    n_pairs = 0
     i = 0
     while i < len(index):
         who = person[i]
-        begin = found
+        begin = n_pairs
         while i < len(index) and person[i] == who:
             c = label[index[i]]
             if stamp[c] != who:
                 stamp[c] = who
-                out_index[found] = c
-                out_person[found] = who
-                found += 1
+                out_index[n_pairs] = c
+                out_person[n_pairs] = who
+                n_pairs += 1
             i += 1
-        if found - begin == 1:
+        if n_pairs - begin == 1:
             out_settled[out_index[begin]] += 1
-            found = begin
+            n_pairs = begin
     counted = out_settled.copy()
-    for i in range(found):
+    for i in range(n_pairs):
         counted[out_index[i]] += 1
-    return counted, out_settled, out_index[:found].copy(), out_person[:found].copy()
+    return counted, out_settled, out_index[:n_pairs].copy(), out_person[:n_pairs].copy()

@@ -12,22 +12,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels._jit import compiled, inlined
+from celosia.kernels._jit import inline, kernel
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Buffers = tuple[Ints, Ints, Ints]
 
 
-@inlined
-def _grown(array: Longs, used: int) -> Longs:
+@inline
+def _double_length(array: Longs, used: int) -> Longs:
     larger = np.empty(2 * len(array), np.int64)
     for i in range(used):
         larger[i] = array[i]
     return larger
 
 
-@inlined
+@inline
 def _count_values(
     codes: Ints, alone: Flags, members: Ints, first: int, last: int, count: Ints, slot: Ints, touched: Ints
 ) -> int:
@@ -47,8 +48,8 @@ def _count_values(
     return values
 
 
-@inlined
-def _hand_out(
+@inline
+def _distribute(
     codes: Ints,
     alone: Flags,
     members: Ints,
@@ -58,7 +59,7 @@ def _hand_out(
     slot: Ints,
     next_members: Ints,
     singles: Ints,
-    found: int,
+    n_singles: int,
 ) -> int:
     """Put each member into the group of its value, or among the singles; give how many are single by now."""
     for i in range(first, last):
@@ -69,52 +70,45 @@ def _hand_out(
             next_members[slot[code]] = members[i]
             slot[code] += 1
         elif count[code] == 1 and alone[members[i]]:
-            singles[found] = members[i]
-            found += 1
-    return found
+            singles[n_singles] = members[i]
+            n_singles += 1
+    return n_singles
 
 
-@inlined
-def _add_single(codes: Ints, alone: Flags, member: int, singles: Ints, found: int) -> int:
+@inline
+def _add_single(codes: Ints, alone: Flags, member: int, singles: Ints, n_singles: int) -> int:
     if codes[member] >= 0 and alone[member]:
-        singles[found] = member
-        return found + 1
-    return found
+        singles[n_singles] = member
+        return n_singles + 1
+    return n_singles
 
 
-@compiled
+@kernel
 def _split(
-    codes: Ints,
-    alone: Flags,
-    members: Ints,
-    ends: Ints,
-    groups: int,
-    deeper: bool,
-    next_members: Ints,
-    next_ends: Ints,
-    singles: Ints,
-    count: Ints,
-    slot: Ints,
-    touched: Ints,
+    codes: Ints, alone: Flags, members: Ints, ends: Ints, groups: int, deeper: bool, output: Buffers, scratch: Buffers
 ) -> tuple[int, int]:
     """Split groups by one variable: groups of two tuples or more go on, lone tuples of one row become `singles`.
 
     Groups in which no tuple stands for a single row can show nothing new and are dropped; none goes on unless the
-    branch goes `deeper`. `count` is clear again at the end; `slot` holds where the next member of a value goes, or −1.
+    branch goes `deeper`. `output` receives members and ends of the next groups, and the singles. `scratch` is per value
+    its count, which is 0 again at the end, where its next member goes or −1, and the values touched.
     """
-    kept, found, write, first = 0, 0, 0, 0
-    for place in range(groups):
-        last = ends[place]
-        if last - first == 2:  # most groups are pairs, and a pair needs no counting
-            one, other = members[first], members[first + 1]
-            if codes[one] != codes[other]:
-                found = _add_single(codes, alone, one, singles, found)
-                found = _add_single(codes, alone, other, singles, found)
-            elif deeper and codes[one] >= 0:
-                next_members[write], next_members[write + 1] = one, other
+    next_members, next_ends, singles = output
+    count, slot, touched = scratch
+    n_groups, n_singles, write, first = 0, 0, 0, 0
+    for group in range(groups):
+        last = ends[group]
+        # Most groups are pairs, and a pair needs no counting.
+        if last - first == 2:
+            first_member, second_member = members[first], members[first + 1]
+            if codes[first_member] != codes[second_member]:
+                n_singles = _add_single(codes, alone, first_member, singles, n_singles)
+                n_singles = _add_single(codes, alone, second_member, singles, n_singles)
+            elif deeper and codes[first_member] >= 0:
+                next_members[write], next_members[write + 1] = first_member, second_member
                 write += 2
-                next_ends[kept] = write
-                kept += 1
+                next_ends[n_groups] = write
+                n_groups += 1
             first = last
             continue
         values = _count_values(codes, alone, members, first, last, count, slot, touched)
@@ -124,16 +118,16 @@ def _split(
             slot[code] = write if goes_on else -1
             if goes_on:
                 write += count[code]
-                next_ends[kept] = write
-                kept += 1
-        found = _hand_out(codes, alone, members, first, last, count, slot, next_members, singles, found)
+                next_ends[n_groups] = write
+                n_groups += 1
+        n_singles = _distribute(codes, alone, members, first, last, count, slot, next_members, singles, n_singles)
         for t in range(values):
             count[touched[t]] = 0
         first = last
-    return kept, found
+    return n_groups, n_singles
 
 
-@compiled
+@kernel
 def unique_sets(codes: Ints, sizes: Longs, alone: Flags, most: int) -> tuple[Longs, Longs]:
     """Tuple and variable set, as bits, where each branch of at most `most` variables first makes the tuple unique.
 
@@ -144,8 +138,8 @@ def unique_sets(codes: Ints, sizes: Longs, alone: Flags, most: int) -> tuple[Lon
     members, ends = np.empty((most + 1, max(n, 1)), np.int32), np.empty((most + 1, max(n, 1)), np.int32)
     groups, limit, step = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
     mask = np.zeros(most + 1, np.int64)
-    room = max(sizes.max(), 1) if n_variables else 1
-    count, slot, touched = np.zeros(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
+    n_values = max(sizes.max(), 1) if n_variables else 1
+    scratch = (np.zeros(n_values, np.int32), np.empty(n_values, np.int32), np.empty(n_values, np.int32))
     singles = np.empty(max(n, 1), np.int32)
     sets, owners = np.empty(1024, np.int64), np.empty(1024, np.int64)
     for i in range(n):
@@ -160,21 +154,22 @@ def unique_sets(codes: Ints, sizes: Longs, alone: Flags, most: int) -> tuple[Lon
         step[depth] += 1
         down = depth + 1
         mask[down] = mask[depth] | (np.int64(1) << np.int64(variable))
-        kept, found = _split(
-            codes[variable], alone, members[depth], ends[depth], groups[depth], down < most and variable > 0,
-            members[down], ends[down], singles, count, slot, touched,
-        )  # fmt: skip
-        while total + found > len(sets):
-            sets, owners = _grown(sets, total), _grown(owners, total)
-        for i in range(found):
+        deeper = down < most and variable > 0
+        output = (members[down], ends[down], singles)
+        n_groups, n_singles = _split(
+            codes[variable], alone, members[depth], ends[depth], groups[depth], deeper, output, scratch
+        )
+        while total + n_singles > len(sets):
+            sets, owners = _double_length(sets, total), _double_length(owners, total)
+        for i in range(n_singles):
             sets[total], owners[total] = mask[down], singles[i]
             total += 1
-        groups[down], limit[down], step[down] = kept, variable, 0
+        groups[down], limit[down], step[down] = n_groups, variable, 0
         depth = down
     return owners[:total], sets[:total]
 
 
-@compiled
+@kernel
 def sets_by_tuple(owners: Longs, sets: Longs, tuples: int) -> tuple[Longs, Longs]:
     """The sets tuple by tuple, in the order given within each, and where those of each tuple end."""
     ends = np.zeros(tuples, np.int64)
@@ -191,7 +186,7 @@ def sets_by_tuple(owners: Longs, sets: Longs, tuples: int) -> tuple[Longs, Longs
     return grouped, ends
 
 
-@inlined
+@inline
 def _is_unique(mask: int, sets: Longs, first: int, last: int) -> bool:
     """Whether a tuple is unique on `mask`: in the branch of the greatest of its sets that does not exceed it."""
     low, high = first, last
@@ -203,11 +198,11 @@ def _is_unique(mask: int, sets: Longs, first: int, last: int) -> bool:
             high = middle
     if low == first:
         return False
-    found = sets[low - 1]
-    return mask < found + (found & -found)
+    nearest = sets[low - 1]
+    return mask < nearest + (nearest & -nearest)
 
 
-@compiled
+@kernel
 def minimal_sets(sets: Longs, ends: Longs) -> Flags:
     """Which sets are minimal: unique no more once any one variable is left out.
 
@@ -218,7 +213,8 @@ def minimal_sets(sets: Longs, ends: Longs) -> Flags:
     for owner in range(len(ends)):
         last = ends[owner]
         for i in range(first, last):
-            left = sets[i] & (sets[i] - 1)  # without its lowest variable it is not unique, or it would not be listed
+            # Without its lowest variable a set is not unique, or it would not be listed.
+            left = sets[i] & (sets[i] - 1)
             while left:
                 variable = left & -left
                 left ^= variable
@@ -229,8 +225,8 @@ def minimal_sets(sets: Longs, ends: Longs) -> Flags:
     return minimal
 
 
-@compiled
-def tally(
+@kernel
+def tally_minimal_sets(
     sets: Longs,
     ends: Longs,
     minimal: Flags,

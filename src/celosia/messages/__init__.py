@@ -16,29 +16,29 @@ from pathlib import Path
 LANGUAGES = ("es", "en")
 _FOLDER = Path(__file__).parent
 _current = "es"
-_reader: Callable[[], str | None] = lambda: None  # noqa: E731 - nobody asks until a page does
+_reader: Callable[[], str | None] = lambda: None  # noqa: E731 - no page is open yet
 
 
 def language() -> str:
-    """The language in use: the one of whoever reads, where somebody knows, else the one chosen for all."""
+    """The language in use: that of the current reader where it is known, else the one set for the process."""
     return _reader() or _current
 
 
 def follow(reader: Callable[[], str | None]) -> None:
-    """Ask this function first: a server speaks to several people at once."""
+    """Ask this function for the language first: a server answers several readers at once."""
     global _reader
     _reader = reader
 
 
 def use(code: str) -> None:
-    """Speak this language from now on; an unknown one means Spanish."""
+    """Set the language of the process; an unknown one means Spanish."""
     global _current
     _current = code if code in LANGUAGES else "es"
 
 
 @contextlib.contextmanager
 def speaking(code: str) -> Iterator[None]:
-    """Speak a language for the length of a block."""
+    """Use a language for the length of a block."""
     before = _current
     use(code)
     try:
@@ -47,7 +47,7 @@ def speaking(code: str) -> Iterator[None]:
         use(before)
 
 
-def preferred() -> str:
+def preferred_language() -> str:
     """Language asked for by the environment; Spanish if it says nothing we know."""
     for name in ("CELOSIA_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         code = os.environ.get(name, "")[:2].lower()
@@ -80,7 +80,7 @@ def sections(code: str) -> tuple[str, ...]:
 def text(key: str, **fields: object) -> str:
     """The sentence behind a key, with its fields filled in."""
     name, _, rest = key.partition(".")
-    return section(language(), name)[rest].format(**{k: _shown(v) for k, v in fields.items()})
+    return section(language(), name)[rest].format(**{k: _format_field(v) for k, v in fields.items()})
 
 
 def has(key: str) -> bool:
@@ -89,7 +89,7 @@ def has(key: str) -> bool:
     return name in sections(language()) and rest in section(language(), name)
 
 
-def _shown(value: object) -> object:
+def _format_field(value: object) -> object:
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -108,10 +108,10 @@ def integer(value: int) -> str:
 
 def decimal(value: float, digits: int) -> str:
     """A number with the language's decimal mark."""
-    shown = f"{value:,.{digits}f}"
+    formatted = f"{value:,.{digits}f}"
     if language() == "es":
-        shown = shown.translate(str.maketrans(",.", ".,"))
-    return shown
+        formatted = formatted.translate(str.maketrans(",.", ".,"))
+    return formatted
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from celosia.model.plain import plain_fields
+
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StepChange:
     """The report of a step: what it touched, what it kept, what it cost."""
 
     technique: str
@@ -33,17 +35,7 @@ class Change:
 
     def as_dict(self) -> dict[str, Any]:
         """The change as data."""
-        return {
-            "technique": self.technique,
-            "columns": list(self.columns),
-            "rows": self.rows,
-            "rows_touched": self.rows_touched,
-            "share": self.share,
-            "cells_touched": dict(self.cells_touched),
-            "removed": list(self.removed),
-            "renamed": dict(self.renamed),
-            "rows_dropped": self.rows_dropped,
-            "preserved": list(self.preserved),
-            "notes": dict(self.notes),
-            "loss": dict(self.loss),
-        }
+        return plain_fields(
+            self,
+            "technique columns rows rows_touched share cells_touched removed renamed rows_dropped preserved notes loss",
+        )

@@ -23,5 +23,5 @@ class Claims:
 
     def as_dict(self) -> dict[str, str | int]:
         """The counts as data."""
-        return {"candidate": self.candidate, "attempts": self.rows, "claims": self.claims, "correct": self.correct,
-                "minutes": self.minutes}  # fmt: skip
+        counts = {"claims": self.claims, "correct": self.correct, "minutes": self.minutes}
+        return {"candidate": self.candidate, "attempts": self.rows, **counts}

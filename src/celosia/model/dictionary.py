@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 from celosia import messages
-from celosia.errors import (
+from celosia.model.errors import (
     DictionaryColumnMissing,
     DictionaryDisagrees,
     DictionaryRepeats,
@@ -25,13 +25,12 @@ from celosia.errors import (
 from celosia.model.variables import Kind, MelLabel, Role, Scale, Traits, Treatment, Variable
 
 FORMAT = "celosia/dictionary/1"
-COLUMNS = (
-    "name", "label", "role", "strong", "scale", "kind", "replicable", "distinguishable", "knowable",
-    "mel_label", "special", "purpose", "treatment", "missing", "unknown", "value_labels", "evidence",
-)  # fmt: skip
-_ENUMS: dict[str, type[StrEnum]] = {
-    "role": Role, "scale": Scale, "kind": Kind, "mel_label": MelLabel, "treatment": Treatment,
-}  # fmt: skip
+COLUMNS = tuple(
+    "name label role strong scale kind replicable distinguishable knowable mel_label special purpose treatment"
+    " missing unknown value_labels evidence".split()
+)
+_ENUMS: dict[str, type[StrEnum]] = {"role": Role, "scale": Scale, "kind": Kind}
+_ENUMS |= {"mel_label": MelLabel, "treatment": Treatment}
 _NAME_WORDS = ("variable", "nombre", "nombre variable", "nombre de la variable", "name", "campo", "columna", "field")
 _LABEL_WORDS = ("etiqueta", "descripcion", "descripción", "label", "description", "definicion", "definición")
 _ANSWERS = {"yes": True, "no": False}
@@ -46,9 +45,11 @@ def rows_of(variables: Iterable[Variable]) -> list[list[str]]:
 
 def variables_of(rows: Sequence[Sequence[str]], place: str) -> tuple[Variable, ...]:
     """The variables a dictionary's rows describe; `place` names the file in errors."""
-    found = rows[0][0].strip() if rows and rows[0] else ""
-    if found != FORMAT:
-        raise UnknownFormat(path=place, found=found[:40] if found.startswith("celosia/") else "?", expected=FORMAT)
+    format_name = rows[0][0].strip() if rows and rows[0] else ""
+    if format_name != FORMAT:
+        raise UnknownFormat(
+            path=place, found=format_name[:40] if format_name.startswith("celosia/") else "?", expected=FORMAT
+        )
     if len(rows) < 2:
         raise DictionaryColumnMissing(path=place, column=messages.text("dictionary.column.name"))
     positions = _positions(rows[1], place)
@@ -77,7 +78,7 @@ def labels_of(rows: Sequence[Sequence[str]], place: str) -> dict[str, str]:
     """Name and label of each variable in a dictionary of ours or of anybody's: a header with both is enough."""
     if rows and rows[0] and rows[0][0].strip() == FORMAT:
         return {variable.name: variable.label for variable in variables_of(rows, place)}
-    header = [_folded(cell) for cell in rows[0]] if rows else []
+    header = [_normalise(cell) for cell in rows[0]] if rows else []
     name = next((i for i, word in enumerate(header) if word in _NAME_WORDS), None)
     if name is None:
         raise DictionaryColumnMissing(path=place, column=messages.text("dictionary.column.name"))
@@ -92,7 +93,7 @@ def refuse_disagreement(variables: Iterable[Variable], columns: Sequence[str], p
     absent = [name for name in columns if name not in set(described)]
     unknown = [name for name in described if name not in set(columns)]
     if absent or unknown:
-        raise DictionaryDisagrees(path=place, absent=_listed(absent), unknown=_listed(unknown))
+        raise DictionaryDisagrees(path=place, absent=_joined_names(absent), unknown=_joined_names(unknown))
 
 
 def without_role(variables: Iterable[Variable]) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ def without_role(variables: Iterable[Variable]) -> tuple[str, ...]:
     return tuple(variable.name for variable in variables if variable.role is None)
 
 
-def published(variables: Iterable[Variable]) -> tuple[Variable, ...]:
+def publishable_variables(variables: Iterable[Variable]) -> tuple[Variable, ...]:
     """Variables that may be published: a stated purpose, and neither identifier nor proposed for removal (M06)."""
     return tuple(
         variable
@@ -109,7 +110,7 @@ def published(variables: Iterable[Variable]) -> tuple[Variable, ...]:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined_names(names: Sequence[str]) -> str:
     return ", ".join(names) if names else "–"
 
 
@@ -152,17 +153,17 @@ def _words(group: str) -> Mapping[str, str]:
     for code in messages.LANGUAGES:
         for key, word in messages.section(code, "dictionary").items():
             if key.startswith(f"{group}."):
-                words[_folded(word)] = words[key.removeprefix(f"{group}.")] = key.removeprefix(f"{group}.")
+                words[_normalise(word)] = words[key.removeprefix(f"{group}.")] = key.removeprefix(f"{group}.")
     return words
 
 
-def _folded(word: str) -> str:
+def _normalise(word: str) -> str:
     return " ".join(word.strip().lower().replace("í", "i").split())
 
 
 def _positions(header: Sequence[str], place: str) -> dict[str, int]:
     words = _words("column")
-    positions = {words[_folded(cell)]: i for i, cell in enumerate(header) if _folded(cell) in words}
+    positions = {words[_normalise(cell)]: i for i, cell in enumerate(header) if _normalise(cell) in words}
     for column in ("name", "role"):
         if column not in positions:
             raise DictionaryColumnMissing(path=place, column=messages.text(f"dictionary.column.{column}"))
@@ -173,12 +174,12 @@ def _variable(row: Sequence[str], positions: Mapping[str, int], place: str, line
     values: dict[str, Any] = {}
     for column, i in positions.items():
         text = row[i].strip() if i < len(row) else ""
-        values[column] = _parsed(column, text, partial(_unknown_word, place, line, column))
+        values[column] = _parse_cell(column, text, partial(_unknown_word, place, line, column))
     traits = Traits(**{trait: values.pop(trait, None) for trait in _TRAITS})
     return Variable(**values, traits=traits)
 
 
-def _parsed(column: str, text: str, refuse: Callable[[str], DictionaryWordUnknown]) -> Any:
+def _parse_cell(column: str, text: str, refuse: Callable[[str], DictionaryWordUnknown]) -> Any:
     """What a cell says, in the type of its column."""
     if column in _ENUMS:
         word = _word(column, text, refuse)
@@ -197,7 +198,7 @@ def _parsed(column: str, text: str, refuse: Callable[[str], DictionaryWordUnknow
 def _word(group: str, text: str, refuse: Callable[[str], DictionaryWordUnknown]) -> str:
     if not text:
         return ""
-    word = _words(group).get(_folded(text))
+    word = _words(group).get(_normalise(text))
     if word is None:
         raise refuse(group)
     return word
@@ -217,9 +218,3 @@ def _refuse_repeats(variables: Sequence[Variable], place: str) -> None:
         if variable.name in seen:
             raise DictionaryRepeats(path=place, variable=variable.name)
         seen.add(variable.name)
-
-
-__all__ = [
-    "COLUMNS", "FORMAT", "Traits", "dump", "labels_of", "load", "published", "refuse_disagreement", "rows_of",
-    "variables_of", "without_role",
-]  # fmt: skip

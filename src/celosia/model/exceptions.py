@@ -17,15 +17,17 @@ def reason_for(reason: str, name: str) -> str:
 
 def with_reason(reason: str, name: str, why: str) -> str:
     """The text in which a variable has this reason; what is said of the others stays."""
-    kept = [line for line in _lines(reason) if not _is_of(line, name)]
-    return "\n".join([*kept, f"{name}: {' '.join(why.split())}"])
+    other_lines = [line for line in _lines(reason) if not _is_of(line, name)]
+    return "\n".join([*other_lines, f"{name}: {' '.join(why.split())}"])
 
 
 def without_reason(reason: str, name: str, others: Collection[str], needed: bool = False) -> str:
     """The text without a variable; what was said of all goes too once it speaks of nobody and of nothing needed."""
-    kept = [line for line in _lines(reason) if not _is_of(line, name)]
+    other_lines = [line for line in _lines(reason) if not _is_of(line, name)]
     spoken = needed or any(_own(reason, other) is None for other in others)
-    return "\n".join(kept if spoken else [line for line in kept if any(_is_of(line, other) for other in others)])
+    return "\n".join(
+        other_lines if spoken else [line for line in other_lines if any(_is_of(line, other) for other in others)]
+    )
 
 
 def _own(reason: str, name: str) -> str | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from celosia.model.plain import plain_fields
+
 PEOPLE_FORMAT = "celosia/people/1"
 APPROVAL_FORMAT = "celosia/approval/1"
 ROLES = ("head", "executor", "verifier", "lead", "delegate", "outsider")
@@ -24,7 +26,7 @@ class Person:
 
     def as_dict(self) -> dict[str, Any]:
         """The person as data."""
-        return {"name": self.name, "roles": list(self.roles), "key": self.key}
+        return plain_fields(self, "name roles key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,7 @@ class Approval:
 
     def signed_part(self) -> dict[str, Any]:
         """What the signature covers: everything but itself."""
-        return {
-            "format": APPROVAL_FORMAT, "what": self.what, "digest": self.digest, "role": self.role, "name": self.name,
-            "key": self.key, "when": self.when, "note": self.note, "figures": dict(self.figures),
-        }  # fmt: skip
+        return {"format": APPROVAL_FORMAT, **plain_fields(self, "what digest role name key when note figures")}
 
     def as_dict(self) -> dict[str, Any]:
         """The approval as its versioned JSON."""
@@ -59,3 +58,11 @@ def approval_from(document: Mapping[str, Any]) -> Approval:
     if not all(isinstance(value, Mapping if name == "figures" else str) for name, value in stated.items()):
         raise TypeError
     return Approval(**stated)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPart:
+    """A part of what an approval covered that is different now: variables, settings, files of hierarchies."""
+
+    part: str  # source, dictionary, variables, overrides, settings, hierarchies, plan, candidate
+    names: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ class InPlace:
         return {"format": PLACE_FORMAT, "engine": "postgresql", **asdict(self)}
 
 
-def place_from(held: dict[str, Any]) -> InPlace:
+def place_from(document: dict[str, Any]) -> InPlace:
     """The place that a versioned JSON describes; a KeyError or TypeError where it does not."""
-    columns, names = (tuple(str(one) for one in held[key]) for key in ("columns", "names"))
-    return InPlace(str(held["schema"]), str(held["table"]), columns, names, str(held["variable"]))
+    columns, names = (tuple(str(name) for name in document[key]) for key in ("columns", "names"))
+    return InPlace(str(document["schema"]), str(document["table"]), columns, names, str(document["variable"]))

@@ -14,6 +14,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from celosia.model.plain import plain_fields
+
 POLICY_FORMAT = "celosia/policy/1"
 PLAN_FORMAT = "celosia/plan/1"
 METHODS = ("full-domain", "recipe", "local", "cells")
@@ -99,8 +101,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as its versioned JSON."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return {"format": PLAN_FORMAT} | {key: _plain(value) for key, value in values.items()}
+        return {"format": PLAN_FORMAT, **plain_fields(self)}
 
     @property
     def digest(self) -> str:
@@ -126,9 +127,3 @@ def digest_of(document: Mapping[str, Any]) -> str:
     """Digest of a document in its canonical JSON."""
     canonical = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(canonical.encode("utf-8")).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    return dict(value) if isinstance(value, Mapping) else value

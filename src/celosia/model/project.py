@@ -17,10 +17,10 @@ LEAST_MEMORY = 256 * 10**6
 
 def memory_bytes(text: str) -> int | None:
     """`4GB`, `512 MB` or `1.5GiB` in bytes; None where it is not an amount of memory, or too little to work with."""
-    found = _SIZE.fullmatch(text)
-    if found is None:
+    match = _SIZE.fullmatch(text)
+    if match is None:
         return None
-    whole, part, unit = found.group(1), found.group(2) or "", found.group(3).upper()
+    whole, part, unit = match.group(1), match.group(2) or "", match.group(3).upper()
     size = int(whole + part) * _UNITS[unit] // 10 ** len(part)
     return size if size >= LEAST_MEMORY else None
 

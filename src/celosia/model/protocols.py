@@ -11,6 +11,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from celosia.model.plain import plain_fields
+
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -83,21 +85,11 @@ class Protocol:
     def as_dict(self) -> dict[str, Any]:
         """The protocol as data, without its sentences."""
         return {
-            "id": self.id,
-            "source": self.source,
-            "base": self.base,
-            "roles": list(self.roles),
-            "gates": [{"id": gate.id, "section": gate.section, "roles": list(gate.roles)} for gate in self.gates],
+            **plain_fields(self, "id source base roles"),
+            "gates": [plain_fields(gate, "id section roles") for gate in self.gates],
             "rules": [
-                {
-                    "id": rule.id, "section": rule.section, "measure": rule.measure, "asked": dict(rule.asked),
-                    "needs": rule.needs.value, "severity": rule.severity.value, "requirement": list(rule.requirement),
-                    "overridden": rule.overridden,
-                }
+                plain_fields(rule, "id section measure asked needs severity requirement overridden")
                 for rule in self.rules
             ],
-            "documents": [
-                {"id": doc.id, "section": doc.section, "audience": doc.audience, "formats": list(doc.formats)}
-                for doc in self.documents
-            ],
-        }  # fmt: skip
+            "documents": [plain_fields(document, "id section audience formats") for document in self.documents],
+        }

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from celosia.errors import UnknownFormat
+from celosia.model.errors import UnknownFormat
+from celosia.model.plain import plain_fields
 from celosia.model.plan import digest_of
 
 MANIFEST_FORMAT = "celosia/manifest/1"
@@ -43,8 +44,7 @@ class Manifest:
 
     def as_dict(self) -> dict[str, Any]:
         """The manifest as its versioned JSON."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return {"format": MANIFEST_FORMAT} | {key: _plain(value) for key, value in values.items()}
+        return {"format": MANIFEST_FORMAT, **plain_fields(self)}
 
     @property
     def digest(self) -> str:
@@ -59,9 +59,3 @@ def manifest_from(document: Mapping[str, Any], path: str = "-") -> Manifest:
     values = {name: document[name] for name in Manifest.__slots__}
     tuples = ("protocols", "published", "rules", "overrides", "people", "approvals")
     return Manifest(**values | {name: tuple(values[name]) for name in tuples})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
-    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value

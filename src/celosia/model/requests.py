@@ -7,23 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from celosia.model.plain import plain_fields
+
 REQUEST_FORMAT = "celosia/request/1"
-PROPERTIES = (
-    "observations", "total", "mean", "variance", "minimum", "maximum", "median", "quantiles", "frequencies", "trend",
-    "correlations", "significance",
-)  # fmt: skip
+PROPERTIES = tuple(
+    "observations total mean variance minimum maximum median quantiles frequencies trend correlations"
+    " significance".split()
+)
 _NONE: Mapping[str, Any] = MappingProxyType({})
 # What each protocol demands before anything is published; a dotted key is an item of a section.
 DEMANDED: Mapping[str, tuple[str, ...]] = {
-    "minsal": ("minsal.purpose", "source.name", "source.period_from", "source.period_until", "source.unit",
-               "source.department", "source.responsible"),
-    "atenea": ("kind", "requester", "variables", "aggregation", "properties", "authorisation", "use",
-               "legal.protected_by_law", "legal.subject_authorisation"),
+    "minsal": (
+        "minsal.purpose",
+        *(f"source.{item}" for item in ("name", "period_from", "period_until", "unit", "department", "responsible")),
+    ),
+    "atenea": (
+        *("kind", "requester", "variables", "aggregation", "properties", "authorisation", "use"),
+        *("legal.protected_by_law", "legal.subject_authorisation"),
+    ),
     "mel": ("title", "source.name", "mel.consent", "mel.contrast", "publication.contact", "publication.licence"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +71,7 @@ class Request:
 
     def as_dict(self) -> dict[str, Any]:
         """The request as data."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        plain = {key: _plain(value) for key, value in values.items()}
-        return {"format": REQUEST_FORMAT} | plain
+        return {"format": REQUEST_FORMAT, **plain_fields(self)}
 
 
 def request_from(document: Mapping[str, Any]) -> Request:
@@ -76,7 +81,15 @@ def request_from(document: Mapping[str, Any]) -> Request:
     return Request(**values | tuples)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
-    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+class Purpose(StrEnum):
+    """What data are wanted for: it decides which treatment is proposed first (ATENEA guide 4.2.4)."""
+
+    TOTALS = "totals"
+    DISTRIBUTION = "distribution"
+    COUNTS = "counts"
+    TIME = "time"
+    TERRITORY = "territory"
+    FOLLOW_UP = "follow_up"
+
+
+PURPOSES = tuple(purpose.value for purpose in Purpose)

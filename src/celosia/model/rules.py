@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from celosia.errors import UnknownFormat
+from celosia.model.errors import UnknownFormat
+from celosia.model.plain import plain_fields
 from celosia.model.protocols import Needs, Severity
 from celosia.model.verdict import State
 
@@ -37,11 +38,7 @@ class RuleResult:
 
     def as_dict(self) -> dict[str, Any]:
         """The result as data."""
-        return {
-            "protocol": self.protocol, "rule": self.rule, "section": self.section, "needs": self.needs.value,
-            "severity": self.severity.value, "state": self.state.value, "asked": dict(self.asked),
-            "measured": dict(self.measured), "overridden": self.overridden,
-        }  # fmt: skip
+        return plain_fields(self, "protocol rule section needs severity state asked measured overridden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,7 @@ class RuleReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        return {
-            "format": RULES_FORMAT,
-            "digest": self.digest,
-            "holds": self.holds,
-            "results": [result.as_dict() for result in self.results],
-        }
+        return {"format": RULES_FORMAT, **plain_fields(self, "digest holds results")}
 
 
 def rule_report_from(document: Mapping[str, Any], path: str = "-") -> RuleReport:
@@ -78,12 +70,12 @@ def rule_report_from(document: Mapping[str, Any], path: str = "-") -> RuleReport
     results = tuple(
         RuleResult(
             **{
-                **one,
-                "needs": Needs(one["needs"]),
-                "severity": Severity(one["severity"]),
-                "state": State(one["state"]),
+                **result,
+                "needs": Needs(result["needs"]),
+                "severity": Severity(result["severity"]),
+                "state": State(result["state"]),
             }
         )
-        for one in document["results"]
+        for result in document["results"]
     )
     return RuleReport(document["digest"], results)

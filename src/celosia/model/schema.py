@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from celosia.errors import NothingChosen, RepeatedVariable, UnknownVariable
+from celosia.model.errors import NothingChosen, RepeatedVariable, UnknownVariable
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from celosia.model.plain import plain_fields
+
 VERDICT_FORMAT = "celosia/verdict/1"
 
 
@@ -51,25 +53,5 @@ class CheckReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        return {
-            "format": VERDICT_FORMAT,
-            "file": self.file,
-            "digest": self.digest,
-            "rows": self.rows,
-            "classes": self.classes,
-            "suppressed_rows": self.suppressed_rows,
-            "k": self.k,
-            "k_persons": self.k_persons,
-            "holds": self.holds,
-            "verdicts": [
-                {
-                    "rule": v.rule,
-                    "asked": dict(v.asked),
-                    "measured": v.measured,
-                    "failing_classes": v.failing_classes,
-                    "failing_rows": v.failing_rows,
-                    "state": v.state.value,
-                }
-                for v in self.verdicts
-            ],
-        }
+        names = "file digest rows classes suppressed_rows k k_persons holds verdicts"
+        return {"format": VERDICT_FORMAT, **plain_fields(self, names)}

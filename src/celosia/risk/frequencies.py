@@ -12,6 +12,7 @@ Source: Templ, Kowarik, Meindl 2015; Capobianchi, Polettini, Lucarelli 2001 (wei
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.model.values import MISSING
-from celosia.tuples import Tuples, group_codes, pack_keys
+from celosia.tuples.table import Tuples, group_codes, pack_keys
 
 Codes = NDArray[np.integer]
 Counts = NDArray[np.int64]
@@ -51,13 +52,13 @@ def row_frequencies(
     codes: Codes, weights: Weights | None = None, empty: Mask | None = None, alpha: float = 1.0
 ) -> Frequencies:
     """fk and Fk of each row of a code matrix; `empty` marks missing keys that may be any value."""
-    shown = codes if empty is None else np.where(empty, codes.max(initial=-1) + 1, codes)
-    sizes = [int(column.max(initial=0)) + 1 for column in shown.T]
-    first, label = group_codes(shown, sizes)
+    keys = codes if empty is None else np.where(empty, codes.max(initial=-1) + 1, codes)
+    sizes = [int(column.max(initial=0)) + 1 for column in keys.T]
+    first, label = group_codes(keys, sizes)
     rows = np.bincount(label, minlength=len(first)).astype(np.int64)
-    sums = None if weights is None else _sums(label, weights, len(first))
+    sums = None if weights is None else np.bincount(label, weights, len(first)).astype(np.float64, copy=False)
     gaps = None if empty is None else empty[first]
-    return key_frequencies(shown[first], sizes, rows, sums, gaps, alpha).of(label)
+    return key_frequencies(keys[first], sizes, rows, sums, gaps, alpha).of(label)
 
 
 def key_frequencies(
@@ -82,7 +83,7 @@ def empty_positions(codes: Codes, vocabularies: Sequence[Sequence[str]]) -> Mask
 
 
 def _compatible_sums(codes: Codes, sizes: Sequence[int], amounts: Weights, empty: Mask, alpha: float) -> Weights:
-    """For each key, what it holds and what compatible keys add."""
+    """For each key, its own amounts and those of compatible keys."""
     key = pack_keys(empty.astype(np.int64), [2] * empty.shape[1])
     order = np.argsort(key, kind="stable")
     _, start = np.unique(key[order], return_index=True)
@@ -90,19 +91,18 @@ def _compatible_sums(codes: Codes, sizes: Sequence[int], amounts: Weights, empty
     runs = [slice(int(low), int(high)) for low, high in zip(start, ends, strict=True)]  # keys of one pattern
     patterns = empty[order[start]]
     columns = np.ascontiguousarray(codes[order].T.astype(np.int64))
-    held = np.ascontiguousarray(amounts[order].T)
-    total = held.copy()
-    for one in range(len(runs)):
-        for other in range(one):
-            common = np.flatnonzero(~(patterns[one] | patterns[other])).tolist()
-            shares = (_share(patterns[one], patterns[other], alpha), _share(patterns[other], patterns[one], alpha))
-            if any(shares):
-                pair = (runs[one], runs[other])
-                slots = _slots([columns[column] for column in common], [sizes[column] for column in common], pair)
-                _add_matches(total, held, pair, slots, shares)
-    found = np.empty_like(amounts)
-    found[order] = total.T
-    return found
+    own = np.ascontiguousarray(amounts[order].T)
+    total = own.copy()
+    for i, j in itertools.combinations(range(len(runs)), 2):
+        common = np.flatnonzero(~(patterns[i] | patterns[j])).tolist()
+        shares = (_share(patterns[i], patterns[j], alpha), _share(patterns[j], patterns[i], alpha))
+        if any(shares):
+            pair = (runs[i], runs[j])
+            slots = _slots([columns[column] for column in common], [sizes[column] for column in common], pair)
+            _add_matches(total, own, pair, slots, shares)
+    sums = np.empty_like(amounts)
+    sums[order] = total.T
+    return sums
 
 
 def _share(asking: Mask, other: Mask, alpha: float) -> float:
@@ -111,19 +111,21 @@ def _share(asking: Mask, other: Mask, alpha: float) -> float:
 
 
 def _add_matches(
-    total: Weights, held: Weights, pair: tuple[slice, slice], slots: tuple[Counts, Counts, int],
+    total: Weights,
+    own: Weights,
+    pair: tuple[slice, slice],
+    slots: tuple[Counts, Counts, int],
     shares: tuple[float, float],
-) -> None:  # fmt: skip
-    """Add to the keys of two patterns what keys of the other hold that agree with them on the common positions."""
-    one, other = pair
-    mine, theirs, many = slots
-    for asking, at, giving, there, share in (
-        (one, mine, other, theirs, shares[0]),
-        (other, theirs, one, mine, shares[1]),
+) -> None:
+    """Add to the keys of two patterns the amounts of keys of the other that agree on the common positions."""
+    (first, second), (first_slot, second_slot, count) = pair, slots
+    for keys, slot, others, other_slot, share in (
+        (first, first_slot, second, second_slot, shares[0]),
+        (second, second_slot, first, first_slot, shares[1]),
     ):
-        for kind in range(len(held) if share else 0):
-            sums = np.bincount(there, weights=held[kind, giving], minlength=many)
-            total[kind, asking] += share * sums[at]
+        for kind in range(len(own) if share else 0):
+            sums = np.bincount(other_slot, weights=own[kind, others], minlength=count)
+            total[kind, keys] += share * sums[slot]
 
 
 def _slots(columns: Sequence[Counts], sizes: Sequence[int], pair: tuple[slice, slice]) -> tuple[Counts, Counts, int]:
@@ -131,24 +133,20 @@ def _slots(columns: Sequence[Counts], sizes: Sequence[int], pair: tuple[slice, s
     domain = math.prod(max(size, 1) for size in sizes)
     lengths = [run.stop - run.start for run in pair]
     if domain <= max(_ADDRESSED * sum(lengths), 1):
-        one, other = (_packed(columns, sizes, run) for run in pair)
-        return one, other, domain
+        first, second = (_pack(columns, sizes, run) for run in pair)
+        return first, second, domain
     both = np.concatenate([np.arange(run.start, run.stop) for run in pair])
     key = pack_keys(np.stack([column[both] for column in columns], axis=1), sizes)
-    # Only the shorter side is sorted; keys of the other that it lacks share the last slot, where it holds nothing.
+    # Only the shorter side is sorted; keys of the other that it lacks share the last slot, where it has nothing.
     known = np.unique(key[: lengths[0]] if lengths[0] <= lengths[1] else key[lengths[0] :])
-    place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    slot = np.where(known[place] == key, place, len(known))
+    position = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    slot = np.where(known[position] == key, position, len(known))
     return slot[: lengths[0]], slot[lengths[0] :], len(known) + 1
 
 
-def _packed(columns: Sequence[Counts], sizes: Sequence[int], run: slice) -> Counts:
+def _pack(columns: Sequence[Counts], sizes: Sequence[int], run: slice) -> Counts:
     key = np.zeros(run.stop - run.start, np.int64)
     for column, size in zip(columns, sizes, strict=True):
         key *= max(size, 1)
         key += column[run]
     return key
-
-
-def _sums(label: Counts, weights: Weights, groups: int) -> Weights:
-    return np.bincount(label, weights=weights, minlength=groups).astype(np.float64, copy=False)

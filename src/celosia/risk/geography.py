@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import ValueOutOfRange
-from celosia.hierarchy import CompiledHierarchy
-from celosia.model.geography import FloorCount, GeographyLevel, GeographyReport, UnitKind
+from celosia.hierarchy.model import CompiledHierarchy
+from celosia.model.reports.geography import FloorCount, GeographyLevel, GeographyReport, UnitKind
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.values import CellKind, kind_of
-from celosia.tuples import Tuples, person_counts, roll_up
+from celosia.tuples.table import Tuples, person_counts, roll_up
 
 Counts = NDArray[np.int64]
 
@@ -38,7 +38,7 @@ def areas_by_level(
     """The areas of each level; `population` is by value of the column's vocabulary."""
     maps = (np.arange(column.sizes[0], dtype=np.int32),) if hierarchy is None else hierarchy.maps
     labels = column.vocabularies if hierarchy is None else hierarchy.labels
-    return tuple(_areas(column, each, names, population) for each, names in zip(maps, labels, strict=True))
+    return tuple(_areas(column, level, names, population) for level, names in zip(maps, labels, strict=True))
 
 
 def _areas(column: Tuples, level: NDArray[np.int32], labels: tuple[str, ...], population: Counts | None) -> Areas:
@@ -99,15 +99,15 @@ def geography_report(
     """The rule over every level of a variable."""
     if minimum < 0:
         raise ValueOutOfRange(parameter="minimum", given=minimum, allowed="≥ 0")
-    judged = tuple(judge_level(place, areas, minimum, unknown, floors) for place, areas in enumerate(levels))
+    judged = tuple(judge_level(level, areas, minimum, unknown, floors) for level, areas in enumerate(levels))
     return GeographyReport(variable, unit, unit_variable, minimum, int(levels[0].units.sum()), judged)
 
 
 def small_areas(areas: Areas, minimum: int, unknown: Collection[str] = ()) -> tuple[tuple[str, int], ...]:
     """The areas that stop a level, with their units, fewest first: shown on request only."""
-    found = [
+    small = [
         (label, units)
         for label, units in zip(areas.labels, areas.units.tolist(), strict=True)
         if 0 < units <= minimum and kind_of(label, unknown) is CellKind.PLAIN
     ]
-    return tuple(sorted(found, key=lambda each: (each[1], each[0])))
+    return tuple(sorted(small, key=lambda area: (area[1], area[0])))

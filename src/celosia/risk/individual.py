@@ -39,20 +39,20 @@ class GlobalRisk:
     high_rows: int  # rows above it
 
 
-def individual_risk(found: Frequencies) -> Shares:
+def individual_risk(frequencies: Frequencies) -> Shares:
     """The risk of each key or row."""
-    nearest = np.rint(found.sample)
-    sample = np.where(np.abs(found.sample - nearest) < _NOISE, nearest, found.sample)
-    population = np.maximum(found.population, sample)
+    nearest = np.rint(frequencies.sample)
+    sample = np.where(np.abs(frequencies.sample - nearest) < _NOISE, nearest, frequencies.sample)
+    population = np.maximum(frequencies.population, sample)
     beyond = population / sample - 1
     rate = sample / population
     risk = rate / (sample - (1 - rate) + (sample <= 1))  # the last term only keeps f = p = 1 from dividing by zero
-    for place, formula in (
+    for chosen, formula in (
         (sample == 1, _alone),
         (sample == 2, _pair),
         ((sample > 1) & (sample < 2), _between),
     ):
-        risk[place] = formula(sample[place], beyond[place])
+        risk[chosen] = formula(sample[chosen], beyond[chosen])
     census = beyond <= 0
     risk[census] = 1 / sample[census]
     return risk
@@ -90,8 +90,8 @@ def household_risk(risk: Shares, household: Counts, rows: Counts | None = None) 
     certain = risk >= 1
     hidden = np.where(certain, 0.0, np.log1p(-np.where(certain, 0.0, risk))) * times
     homes = int(household.max(initial=-1)) + 1
-    found = np.bincount(household[certain & (times > 0)], minlength=homes) > 0
-    return np.where(found, 1.0, -np.expm1(np.bincount(household, weights=hidden, minlength=homes)))
+    exposed = np.bincount(household[certain & (times > 0)], minlength=homes) > 0
+    return np.where(exposed, 1.0, -np.expm1(np.bincount(household, weights=hidden, minlength=homes)))
 
 
 def global_risk(risk: Shares, rows: Counts | None = None) -> GlobalRisk:
@@ -118,11 +118,13 @@ def _median(values: Shares, rows: Counts) -> float:
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(rows[order])
     total = int(reached[-1])
-    low, high = (np.searchsorted(reached, place, side="right") for place in ((total - 1) // 2, total // 2))
+    low, high = (np.searchsorted(reached, rank, side="right") for rank in ((total - 1) // 2, total // 2))
     return float((values[order][low] + values[order][high]) / 2)
 
 
-def violations(found: Frequencies, rows: Counts | None = None, limits: Sequence[int] = VIOLATIONS) -> dict[int, int]:
+def violations(
+    frequencies: Frequencies, rows: Counts | None = None, limits: Sequence[int] = VIOLATIONS
+) -> dict[int, int]:
     """Rows whose fk is below each k."""
-    times = np.ones(len(found.sample), np.int64) if rows is None else rows
-    return {k: int(times[found.sample < k].sum()) for k in limits}
+    times = np.ones(len(frequencies.sample), np.int64) if rows is None else rows
+    return {k: int(times[frequencies.sample < k].sum()) for k in limits}

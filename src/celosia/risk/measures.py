@@ -12,9 +12,9 @@ from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
 
-from celosia.errors import InternalFault, ValueOutOfRange
-from celosia.hierarchy import CompiledHierarchy
-from celosia.model.measures import (
+from celosia.errors import InternalFault
+from celosia.hierarchy.model import CompiledHierarchy
+from celosia.model.reports.measures import (
     THRESHOLDS,
     Figure,
     MaskedValues,
@@ -24,10 +24,13 @@ from celosia.model.measures import (
     SuppressedRows,
     Undefined,
 )
-from celosia.risk import _classes, _distances, _sensitive
-from celosia.risk._classes import ClassSizes
-from celosia.risk._sensitive import ClassValues
-from celosia.tuples import Tuples
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.risk import classes as _classes
+from celosia.risk import distances as _distances
+from celosia.risk import sensitive as _sensitive
+from celosia.risk.classes import ClassSizes
+from celosia.risk.sensitive import ClassValues
+from celosia.tuples.table import Tuples
 
 
 class Scope(StrEnum):
@@ -79,7 +82,7 @@ _OF_SENSITIVE = (
 _T_HIERARCHICAL = Measure("t_hierarchical", Scope.HIERARCHY, _distances.t_hierarchical, False)
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {one.id: one for one in (*_OF_TABLE, *_OF_SENSITIVE, _T_HIERARCHICAL)}
+    {measure.id: measure for measure in (*_OF_TABLE, *_OF_SENSITIVE, _T_HIERARCHICAL)}
 )
 
 
@@ -96,7 +99,7 @@ def measure(
     reading = _reading(missing)
     _check_tables(quasi, sensitive)
     sizes = _classes.class_sizes(quasi, reading)
-    kept, apart = _measure_sensitive(sensitive, hierarchies or {})
+    of_classes, of_suppressed = _measure_sensitive(sensitive, hierarchies or {})
     rows, persons = _classes.suppressed_counts(quasi)
     return MeasureReport(
         rows=quasi.n_rows,
@@ -106,8 +109,8 @@ def measure(
         k_persons=_classes.k_persons(sizes),
         unique_rows=_classes.unique_rows(sizes),
         rows_below={limit: _classes.rows_below(sizes, limit) for limit in THRESHOLDS},
-        sensitive=kept,
-        suppressed=SuppressedRows(rows, persons, apart if rows else {}),
+        sensitive=of_classes,
+        suppressed=SuppressedRows(rows, persons, of_suppressed if rows else {}),
         missing=reading,
         undefined=_undefined_of_table(sizes, keyed=quasi.persons is not None),
     )
@@ -130,7 +133,7 @@ def _check_tables(quasi: Tuples, sensitive: Mapping[str, Tuples]) -> None:
 
 
 def _undefined_of_table(sizes: ClassSizes, keyed: bool) -> dict[str, Undefined]:
-    """Reasons of the figures that are null; without a person key nobody asked for persons."""
+    """Reasons of the figures that are null; without a person key persons are not expected."""
     if not len(sizes.rows):
         return dict.fromkeys(("k", "k_persons") if keyed else ("k",), Undefined.NO_CLASS)
     return {"k_persons": Undefined.WILDCARD} if keyed and sizes.persons is None else {}
@@ -139,21 +142,22 @@ def _undefined_of_table(sizes: ClassSizes, keyed: bool) -> dict[str, Undefined]:
 def _measure_sensitive(
     sensitive: Mapping[str, Tuples], hierarchies: Mapping[str, CompiledHierarchy]
 ) -> tuple[dict[str, SensitiveMeasures], dict[str, SensitiveMeasures]]:
-    kept: dict[str, SensitiveMeasures] = {}
-    apart: dict[str, SensitiveMeasures] = {}
+    """The measures of each variable in the classes, and in the fully masked rows taken as one class."""
+    of_classes: dict[str, SensitiveMeasures] = {}
+    of_suppressed: dict[str, SensitiveMeasures] = {}
     for name, table in sensitive.items():
         split = _sensitive.class_values(table)
         hierarchy = hierarchies.get(name)
-        kept[name] = sensitive_measures(split.kept, split.masked, hierarchy)
-        apart[name] = sensitive_measures(split.apart, split.masked_apart, hierarchy)
-    return kept, apart
+        of_classes[name] = sensitive_measures(split.classes, split.masked, hierarchy)
+        of_suppressed[name] = sensitive_measures(split.suppressed, split.masked_suppressed, hierarchy)
+    return of_classes, of_suppressed
 
 
 def sensitive_measures(
     cells: ClassValues, masked: MaskedValues, hierarchy: CompiledHierarchy | None = None
 ) -> SensitiveMeasures:
     """All measures of one sensitive variable."""
-    figures: dict[str, Figure] = {one.id: one.compute(cells) for one in _OF_SENSITIVE}
+    figures: dict[str, Figure] = {measure.id: measure.compute(cells) for measure in _OF_SENSITIVE}
     if hierarchy is not None:
         figures[_T_HIERARCHICAL.id] = _T_HIERARCHICAL.compute(cells, hierarchy)
     return SensitiveMeasures(
@@ -161,9 +165,9 @@ def sensitive_measures(
         order=_distances.value_order(cells)[0],
         delta_present=_sensitive.delta_present(cells),
         masked=masked,
-        undefined={name: _reason(name, cells) for name, figure in figures.items() if figure is None},
+        undefined={
+            name: MEASURES[name].absent if len(cells.size) else Undefined.NO_CLASS
+            for name, figure in figures.items()
+            if figure is None
+        },
     )
-
-
-def _reason(name: str, cells: ClassValues) -> Undefined:
-    return MEASURES[name].absent if len(cells.size) else Undefined.NO_CLASS

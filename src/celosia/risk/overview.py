@@ -1,4 +1,4 @@
-"""Whom the classes of each size hold, and whom one single sensitive value gives away.
+"""Units by the size of their equivalence class, and units whose class shows a single sensitive value.
 
 Knows one compressed table. Ignores files and criteria. Rows whose quasi-identifiers are all masked are in no class.
 A person with rows in classes of several sizes is counted once in each band, never twice in one.
@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.model.overview import Linkable, SingleValue, SizeBand
-from celosia.risk._classes import fully_masked, masked_values
-from celosia.tuples import Tuples, person_counts
+from celosia.model.reports.overview import Linkable, SingleValue, SizeBand
+from celosia.risk.classes import fully_masked, masked_values, units_in
+from celosia.tuples.table import Tuples, person_counts
 
 Flags = NDArray[np.bool_]
 EDGES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
@@ -20,36 +20,27 @@ EDGES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
 
 def size_bands(quasi: Tuples) -> tuple[SizeBand, ...]:
     """Classes, units and rows by the size of the class, which counts persons where they are known."""
-    kept = ~fully_masked(quasi.codes, quasi.vocabularies)
+    visible = ~fully_masked(quasi.codes, quasi.vocabularies)
     sizes = person_counts(quasi)
-    made = []
+    bands = []
     for low, following in zip(EDGES, (*EDGES[1:], None), strict=True):
-        inside = kept & (sizes >= low)
+        inside = visible & (sizes >= low)
         if following is not None:
             inside &= sizes < following
         high = None if following is None else following - 1
-        made.append(SizeBand(low, high, int(inside.sum()), units_in(quasi, inside), int(quasi.rows[inside].sum())))
-    return tuple(made)
-
-
-def units_in(tuples: Tuples, inside: Flags) -> int:
-    """Distinct persons of some tuples; their rows where no person is known."""
-    persons = tuples.persons
-    if persons is None:
-        return int(tuples.rows[inside].sum())
-    scattered = persons.ordinal[inside[persons.tuple_index]]
-    return int(persons.settled[inside].sum()) + len(np.unique(scattered))
+        bands.append(SizeBand(low, high, int(inside.sum()), units_in(quasi, inside), int(quasi.rows[inside].sum())))
+    return tuple(bands)
 
 
 def linkable(quasi: Tuples) -> Linkable | None:
-    """What the person key ties together; None where there is none."""
+    """How many rows the person key links; None where there is none."""
     if quasi.persons is None:
         return None
     return Linkable(quasi.persons.total, quasi.n_rows, len(np.unique(quasi.persons.ordinal)))
 
 
 def single_value(table: Tuples, total: int) -> SingleValue:
-    """Classes with one visible value of the last column, and whom they hold; `total` is the number of all units."""
+    """Classes with one visible value of the last column, and their units; `total` is the number of all units."""
     visible = ~masked_values(table.vocabularies[-1])[table.codes[:, -1]]
     suppressed = fully_masked(table.codes[:, :-1], table.vocabularies[:-1])
     inside = np.flatnonzero(visible & ~suppressed)

@@ -1,4 +1,4 @@
-"""The population behind a file: how many of its people are unique in it.
+"""Population uniqueness: how many people of a file are unique in the population behind it.
 
 Knows sizes of classes and how large the population is. Ignores files and population tables.
 Estimates of uniqueness, from n units in classes of sizes f drawn from N (s_i classes of size i, u in all):
@@ -39,7 +39,7 @@ class Model(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleSizes:
     """The sizes of the classes of a sample, as how many there are of each, and the size of its population."""
 
     size: Counts  # ascending, distinct
@@ -62,13 +62,13 @@ class Sample:
         return self.units / self.population
 
 
-def sample_of(sizes: Counts, population: float) -> Sample:
+def sample_of(sizes: Counts, population: float) -> SampleSizes:
     """A sample from the sizes of its classes; empty classes count for nothing, N is at least n."""
     size, classes = np.unique(sizes[sizes > 0], return_counts=True)
-    return Sample(size.astype(np.int64), classes.astype(np.int64), max(float(population), float(sizes.sum())))
+    return SampleSizes(size.astype(np.int64), classes.astype(np.int64), max(float(population), float(sizes.sum())))
 
 
-def estimated_uniques(sample: Sample, model: Model) -> tuple[float | None, Model]:
+def estimated_uniques(sample: SampleSizes, model: Model) -> tuple[float | None, Model]:
     """Units expected to be unique in the population, and the model that says so; None where it does not fit."""
     if sample.uniques == 0:
         return 0.0, model
@@ -76,38 +76,38 @@ def estimated_uniques(sample: Sample, model: Model) -> tuple[float | None, Model
         return float(sample.uniques), model
     if model is Model.DANKAR:
         return _by_decision_rule(sample)
-    found = {Model.PITMAN: pitman, Model.ZAYATZ: zayatz, Model.SNB: slide_negative_binomial}[model](sample)
-    return (None if found is None else min(found, sample.population)), model
+    estimate = {Model.PITMAN: pitman, Model.ZAYATZ: zayatz, Model.SNB: slide_negative_binomial}[model](sample)
+    return (None if estimate is None else min(estimate, sample.population)), model
 
 
-def _by_decision_rule(sample: Sample) -> tuple[float | None, Model]:
+def _by_decision_rule(sample: SampleSizes) -> tuple[float | None, Model]:
     if sample.fraction <= _SMALL_FRACTION:
-        found, _ = estimated_uniques(sample, Model.PITMAN)
-        return (found, Model.PITMAN) if found is not None else estimated_uniques(sample, Model.ZAYATZ)
-    flat, _ = estimated_uniques(sample, Model.ZAYATZ)
-    slid, _ = estimated_uniques(sample, Model.SNB)
-    assert flat is not None
-    return (slid, Model.SNB) if slid is not None and slid <= flat else (flat, Model.ZAYATZ)
+        fitted, _ = estimated_uniques(sample, Model.PITMAN)
+        return (fitted, Model.PITMAN) if fitted is not None else estimated_uniques(sample, Model.ZAYATZ)
+    by_zayatz, _ = estimated_uniques(sample, Model.ZAYATZ)
+    by_snb, _ = estimated_uniques(sample, Model.SNB)
+    assert by_zayatz is not None
+    return (by_snb, Model.SNB) if by_snb is not None and by_snb <= by_zayatz else (by_zayatz, Model.ZAYATZ)
 
 
-def zayatz(sample: Sample) -> float:
+def zayatz(sample: SampleSizes) -> float:
     """s1·N/n·P(F = 1 | f = 1)."""
     total, units = sample.population, sample.units
     share = sample.classes / sample.classes.sum()
     reachable = sample.size <= total - units + 1
     size = np.where(reachable, sample.size, 1).astype(float)
-    drawn = np.log(size) + _choices(total - size, units - 1) - _choices(total, units)
-    once = np.where(reachable, np.exp(drawn), 0.0)
+    log_chance = np.log(size) + _log_binomial(total - size, units - 1) - _log_binomial(total, units)
+    once = np.where(reachable, np.exp(log_chance), 0.0)
     chance = share[0] * once[0] / (share * once).sum()
     return float(sample.uniques / sample.fraction * chance)
 
 
-def _choices(of: float | Values, many: int) -> Values:
+def _log_binomial(of: float | Values, many: int) -> Values:
     """ln of the binomial coefficient, also for a population that is an estimate."""
     return np.asarray(gammaln(np.asarray(of) + 1) - gammaln(many + 1) - gammaln(np.asarray(of) - many + 1))
 
 
-def pitman(sample: Sample) -> float | None:
+def pitman(sample: SampleSizes) -> float | None:
     """Expected uniques among N under Pitman's sampling formula fitted to the sample."""
     fitted = _pitman_parameters(sample)
     if fitted is None:
@@ -118,7 +118,7 @@ def pitman(sample: Sample) -> float | None:
     return float(total * np.exp(rise))
 
 
-def _pitman_parameters(sample: Sample) -> tuple[float, float] | None:
+def _pitman_parameters(sample: SampleSizes) -> tuple[float, float] | None:
     """theta and alpha of greatest likelihood, theta above −alpha."""
     size, classes = sample.size.astype(float), sample.classes.astype(float)
     units, groups = sample.units, float(sample.classes.sum())
@@ -132,8 +132,8 @@ def _pitman_parameters(sample: Sample) -> tuple[float, float] | None:
 
     starts = [np.array([slope, np.log(many)]) for slope in (-1.0, 1.0) for many in (1.0, groups)]
     options = {"xatol": 1e-7, "fatol": 1e-7, "maxiter": 2000, "maxfev": 2000}
-    found = [minimize(unlikeliness, start, method="Nelder-Mead", options=options) for start in starts]
-    best = min((one for one in found if np.isfinite(one.fun)), key=lambda one: float(one.fun), default=None)
+    fits = [minimize(unlikeliness, start, method="Nelder-Mead", options=options) for start in starts]
+    best = min((fit for fit in fits if np.isfinite(fit.fun)), key=lambda fit: float(fit.fun), default=None)
     return None if best is None else _pitman_point(best.x)
 
 
@@ -143,25 +143,22 @@ def _pitman_point(point: Values) -> tuple[float, float]:
     return float(np.exp(np.clip(point[1], -30, 30)) - alpha + 1e-12), float(alpha)
 
 
-def slide_negative_binomial(sample: Sample) -> float | None:
+def slide_negative_binomial(sample: SampleSizes) -> float | None:
     """Expected uniques among N when sizes are 1 + negative binomial; None where no parameters fit."""
     observed = np.log([float(sample.classes.sum()), float(sample.uniques)])
 
     def distance(point: Values) -> Values:
-        return _slid_expectations(point, sample.population, sample.fraction)[:2] - observed
+        return _snb_expectations(point, sample.population, sample.fraction)[:2] - observed
 
-    found = [least_squares(distance, start, xtol=1e-12, ftol=1e-12, max_nfev=400) for start in _slid_starts()]
-    best = min(found, key=lambda one: float(one.cost))
+    starts = [np.array([np.log(shape), np.log(odds)]) for shape in (0.05, 1.0) for odds in (0.01, 1.0)]
+    fits = [least_squares(distance, start, xtol=1e-12, ftol=1e-12, max_nfev=400) for start in starts]
+    best = min(fits, key=lambda fit: float(fit.cost))
     if not np.abs(best.fun).max() <= _FITS:
         return None
-    return float(np.exp(_slid_expectations(best.x, sample.population, sample.fraction)[2]))
+    return float(np.exp(_snb_expectations(best.x, sample.population, sample.fraction)[2]))
 
 
-def _slid_starts() -> list[Values]:
-    return [np.array([np.log(shape), np.log(odds)]) for shape in (0.05, 1.0) for odds in (0.01, 1.0)]
-
-
-def _slid_expectations(point: Values, population: float, fraction: float) -> Values:
+def _snb_expectations(point: Values, population: float, fraction: float) -> Values:
     """ln of the expected sample classes, sample uniques and population uniques; p = odds/(1 + odds)."""
     shape, odds = np.exp(np.clip(point, -25, 25))
     stop, go = odds / (1 + odds), 1 / (1 + odds)

@@ -8,11 +8,12 @@ Source: MEL protocol III.2 (three levels of identifiers; rare diseases and unusu
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.model.rarity import StrongReason, VariableRarity
+from celosia.model.reports.rarity import StrongReason, VariableRarity
 from celosia.model.values import CellKind, kind_of
 from celosia.model.variables import Kind, Role, Scale, Variable
 
@@ -38,32 +39,31 @@ def rare_values(vocabulary: Sequence[str], units: Counts, threshold: int, variab
     plain = plain_flags(vocabulary, variable.unknown) & (units > 0)
     rare = plain & (units <= threshold)
     single = int((plain & (units == 1)).sum())
-    found = VariableRarity(variable.name, int(plain.sum()), int(rare.sum()), int(units[rare].sum()), single)
-    reason = strong_reason(variable, found)
-    return VariableRarity(found.name, found.values, found.rare_values, found.rare_units, single, reason)
+    rarity = VariableRarity(variable.name, int(plain.sum()), int(rare.sum()), int(units[rare].sum()), single)
+    return replace(rarity, strong=strong_reason(variable, rarity))
 
 
-def strong_reason(variable: Variable, found: VariableRarity) -> StrongReason | None:
+def strong_reason(variable: Variable, rarity: VariableRarity) -> StrongReason | None:
     """Why a variable points at people nearly by itself; None where it does not."""
     if variable.role is Role.IDENTIFIER:
         return StrongReason.NATURE if variable.strong else None
     part, whole = _NEARLY
-    nearly = found.values >= _FEW and found.single_values * whole >= part * found.values
+    nearly = rarity.values >= _FEW and rarity.single_values * whole >= part * rarity.values
     category = variable.scale is Scale.CATEGORICAL
-    if category and not nearly and found.rare_values and _told_by_others(variable):
+    if category and not nearly and rarity.rare_values and _known_to_others(variable):
         return StrongReason.RARE
     if variable.strong:
         return StrongReason.NATURE
     return StrongReason.NEARLY_UNIQUE if category and nearly else None
 
 
-def _told_by_others(variable: Variable) -> bool:
+def _known_to_others(variable: Variable) -> bool:
     """Whether a rare category is what people say of somebody, like an illness or a post; a rare place is not."""
     special = variable.strong or variable.special or variable.role is Role.SENSITIVE
     return special and variable.kind is not Kind.LOCATION
 
 
-def listed(vocabulary: Sequence[str], units: Counts, flags: NDArray[np.bool_]) -> tuple[tuple[str, int], ...]:
+def list_values(vocabulary: Sequence[str], units: Counts, flags: NDArray[np.bool_]) -> tuple[tuple[str, int], ...]:
     """The flagged values with their units, fewest first: shown on request only."""
-    found = [(vocabulary[place], int(units[place])) for place in np.flatnonzero(flags).tolist()]
-    return tuple(sorted(found, key=lambda each: (each[1], each[0])))
+    values = [(vocabulary[code], int(units[code])) for code in np.flatnonzero(flags).tolist()]
+    return tuple(sorted(values, key=lambda value: (value[1], value[0])))

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.hierarchy import CompiledHierarchy
-from celosia.model.scenarios import (
+from celosia.hierarchy.model import CompiledHierarchy
+from celosia.model.reports.scenarios import (
     FrequencyLine,
     FrequencyTable,
     Scenario,
@@ -27,10 +27,10 @@ from celosia.model.scenarios import (
     largest_at_risk,
 )
 from celosia.model.value_order import ordered_positions
-from celosia.risk._classes import fully_masked, masked_values
-from celosia.risk._combinations import Cells, Coded, Columns, count_combinations
-from celosia.risk._scales import in_known_order
-from celosia.tuples import Tuples, person_counts, project, roll_up
+from celosia.risk.classes import fully_masked, masked_values
+from celosia.risk.combinations import Cells, CodedTable, Columns, count_combinations
+from celosia.risk.scales import in_known_order
+from celosia.tuples.table import Tuples, person_counts, project, roll_up
 
 TABLE_LINES = 10_000  # of a frequency table, beyond which only combinations that occur are listed
 Hierarchies = Mapping[str, CompiledHierarchy]
@@ -38,7 +38,7 @@ Hierarchies = Mapping[str, CompiledHierarchy]
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """What the cells of one combination say under one criterion."""
+    """The figures of the cells of one combination under one criterion."""
 
     at_risk: int
     rows_at_risk: int
@@ -58,34 +58,33 @@ def scenario_report(
     tuples: Tuples,
     scenarios: Sequence[Scenario],
     hierarchies: Hierarchies | None = None,
-    told: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> ScenarioReport:
-    """Every scenario counted from one table and put in order; `told` hears how far it is."""
-    coded, places = _coded(tuples, scenarios, hierarchies or {})
-    asked: dict[Columns, list[Scenario]] = {}
+    """Every scenario counted from one table and put in order; `progress` is called with the share that is done."""
+    coded, positions = _coded_table(tuples, scenarios, hierarchies or {})
+    by_columns: dict[Columns, list[Scenario]] = {}
     for scenario in scenarios:
-        asked.setdefault(tuple(sorted(places[column] for column in scenario.columns)), []).append(scenario)
+        by_columns.setdefault(tuple(sorted(positions[column] for column in scenario.columns)), []).append(scenario)
     persons = None if tuples.persons is None else tuples.persons.total
     rows = tuples.n_rows
-    found = [
-        _risk(
-            scenario, _figures(cells, largest_at_risk(scenario.threshold)), rows, rows if persons is None else persons
-        )
-        for columns, cells in count_combinations(coded, list(asked), told)
-        for scenario in asked[columns]
+    units = rows if persons is None else persons
+    risks = [
+        _risk(scenario, _figures(cells, largest_at_risk(scenario.threshold)), rows, units)
+        for columns, cells in count_combinations(coded, list(by_columns), progress)
+        for scenario in by_columns[columns]
     ]
-    return ScenarioReport(rows, persons, tuple(sorted(found, key=_rank)))
+    return ScenarioReport(rows, persons, tuple(sorted(risks, key=_rank)))
 
 
-def _coded(
+def _coded_table(
     tuples: Tuples, scenarios: Sequence[Scenario], hierarchies: Hierarchies
-) -> tuple[Coded, dict[tuple[str, int], int]]:
+) -> tuple[CodedTable, dict[tuple[str, int], int]]:
     """A column of codes for each variable and level of detail that a scenario asks for, and its position."""
-    wanted = dict.fromkeys(column for scenario in scenarios for column in scenario.columns)
-    parts = [_at_level(tuples, name, level, hierarchies) for name, level in wanted]
+    used = dict.fromkeys(column for scenario in scenarios for column in scenario.columns)
+    parts = [_at_level(tuples, name, level, hierarchies) for name, level in used]
     codes = np.array([codes for codes, _ in parts], np.int32).reshape(len(parts), len(tuples.rows))
     masked = tuple(masked_values(vocabulary) for _, vocabulary in parts)
-    return Coded(codes, masked, tuples.rows, tuples.persons), {column: i for i, column in enumerate(wanted)}
+    return CodedTable(codes, masked, tuples.rows, tuples.persons), {column: i for i, column in enumerate(used)}
 
 
 def _at_level(
@@ -148,7 +147,8 @@ def _rank(risk: ScenarioRisk) -> tuple[int, int, tuple[str, ...], tuple[tuple[st
 def frequency_table(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies | None = None) -> FrequencyTable:
     """Every cell of the cross table of a scenario with its frequency; of a huge one, the first that occur."""
     table = _at_scenario(tuples, scenario, hierarchies or {})
-    axes = [_axis(vocabulary, scenario.categories.get(name, ())) for name, vocabulary in _columns(table)]
+    columns = zip(table.names, table.vocabularies, strict=True)
+    axes = [_axis(vocabulary, scenario.categories.get(name, ())) for name, vocabulary in columns]
     cells = math.prod(len(axis) for axis in axes)
     occurring = _occurring(table, axes, largest_at_risk(scenario.threshold))
     if cells > TABLE_LINES:
@@ -158,35 +158,31 @@ def frequency_table(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies
     return FrequencyTable(scenario.variables, tuple(lines), cells)
 
 
-def _columns(table: Tuples) -> Iterator[tuple[str, tuple[str, ...]]]:
-    return zip(table.names, table.vocabularies, strict=True)
-
-
 def _at_scenario(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies) -> Tuples:
     """The compressed table over the scenario's variables at its levels."""
     table, _ = project(tuples, scenario.variables)
     if not any(level for _, level in scenario.columns):
         return table
-    chosen = [(hierarchies[name], level) if level else None for name, level in scenario.columns]
-    maps = [each and each[0].maps[each[1]] for each in chosen]
+    maps = [hierarchies[name].maps[level] if level else None for name, level in scenario.columns]
     vocabularies = [
-        each[0].labels[each[1]] if each else old for each, old in zip(chosen, table.vocabularies, strict=True)
+        hierarchies[name].labels[level] if level else vocabulary
+        for (name, level), vocabulary in zip(scenario.columns, table.vocabularies, strict=True)
     ]
     return roll_up(table, maps, vocabularies)[0]
 
 
-def _axis(vocabulary: Sequence[str], stated: Sequence[str]) -> list[str]:
-    """The categories stated by hand, in their order, then the others in their natural one."""
-    natural = in_known_order(vocabulary) or [vocabulary[place] for place in ordered_positions(vocabulary)[1]]
-    return list(dict.fromkeys([*stated, *natural]))
+def _axis(vocabulary: Sequence[str], declared: Sequence[str]) -> list[str]:
+    """The categories declared by hand, in their order, then the others in their natural one."""
+    natural = in_known_order(vocabulary) or [vocabulary[code] for code in ordered_positions(vocabulary)[1]]
+    return list(dict.fromkeys([*declared, *natural]))
 
 
 def _occurring(table: Tuples, axes: Sequence[Sequence[str]], largest: int) -> list[FrequencyLine]:
     """The combinations that occur, in the order of the axes, as many as a table may have lines."""
     ranks = []
     for column, vocabulary in enumerate(table.vocabularies):
-        place = {value: rank for rank, value in enumerate(axes[column])}
-        ranks.append(np.array([place[value] for value in vocabulary], np.int64)[table.codes[:, column]])
+        rank_of = {value: rank for rank, value in enumerate(axes[column])}
+        ranks.append(np.array([rank_of[value] for value in vocabulary], np.int64)[table.codes[:, column]])
     first = np.lexsort(ranks[::-1])[:TABLE_LINES]
     units = person_counts(table)[first]
     risky = (units <= largest) & ~fully_masked(table.codes[first], table.vocabularies)

@@ -18,21 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import TooManyCombinations, ValueOutOfRange
-from celosia.model.special_uniques import (
-    DIS_EDGES,
-    RepeatedPersons,
-    Scoring,
-    SizeCount,
-    SpecialUniquesReport,
-)
+from celosia.model.reports.special_uniques import DIS_EDGES, RepeatedPersons, Scoring, SizeCount, SpecialUniquesReport
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.values import MISSING, is_masked
-from celosia.tuples import Tuples, person_counts
+from celosia.risk.errors import TooManyCombinations
+from celosia.tuples.table import Tuples, person_counts
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 Reals = NDArray[np.float64]
-Told = Callable[[float], None] | None
+Progress = Callable[[float], None] | None
 
 DIS_FRACTION = 0.01
 MOST_SETS = 2**20  # all sets of twenty variables
@@ -60,7 +55,7 @@ def special_uniques(
     max_size: int | None = None,
     scoring: str = Scoring.ORIGINAL,
     fraction: float = DIS_FRACTION,
-    told: Told = None,
+    progress: Progress = None,
 ) -> SpecialUniques:
     """Every minimal sample unique of up to `max_size` variables (all by default), and what follows from them."""
     variables = len(tuples.names)
@@ -70,30 +65,12 @@ def special_uniques(
         raise ValueOutOfRange(parameter="fraction", given=fraction, allowed="0 < f ≤ 1")
     weights = set_weights(variables, rule)
     codes = visible_codes(tuples)
-    by_size, part = _tallied(tuples, codes, most, weights, told)
+    by_size, part = _tally(tuples, codes, most, weights, progress)
     score = by_size @ weights[:most]
     share = np.divide(part, score[:, None], out=np.zeros_like(part), where=score[:, None] > 0)
     dis = dis_scores(score, tuples.rows, variables, fraction)
     skipped = int(((codes < 0).sum(axis=0) * tuples.rows).sum())
     return SpecialUniques(most, rule, fraction, by_size, score, dis, share, skipped)
-
-
-def minimal_sample_uniques(tuples: Tuples, max_size: int | None = None) -> list[tuple[int, frozenset[str]]]:
-    """Each minimal unique as its tuple and its variables, in the order of the tuples: for tables of modest size."""
-    from celosia.kernels import suda
-
-    most = refuse_many(len(tuples.names), max_size)
-    codes = visible_codes(tuples)
-    order = _order(codes)
-    alone = tuples.rows == 1
-    sets, ends = _unique_sets(codes[order], alone, most)
-    kept = suda.minimal_sets(sets, ends)
-    owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))[kept]
-    names = [tuples.names[variable] for variable in order]
-    return [
-        (int(owner), frozenset(name for bit, name in enumerate(names) if int(found) >> bit & 1))
-        for owner, found in zip(owners, sets[kept], strict=True)
-    ]
 
 
 def refuse_many(variables: int, max_size: int | None) -> int:
@@ -117,16 +94,17 @@ def set_weights(variables: int, scoring: Scoring) -> Reals:
 def dis_scores(score: Reals, rows: Counts, variables: int, fraction: float = DIS_FRACTION) -> Reals:
     """The score turned into a chance that a unique match is right, given the sampling fraction."""
     unique, paired = int((rows == 1).sum()), 2 * int((rows == 2).sum())
-    values, place, held = np.unique(score, return_inverse=True, return_counts=True)  # few scores differ
+    # Few scores differ, so the powers are taken once for each.
+    values, position, count = np.unique(score, return_inverse=True, return_counts=True)
     scored = values > 0
     if not scored.any():
         return np.zeros(len(score))
     correct = unique * fraction / (unique * fraction + paired * (1 - fraction))
     powers = values[scored] ** (1 + (8 - variables) / 20)
-    adjustment = math.fsum((held[scored] / powers).tolist())
+    adjustment = math.fsum((count[scored] / powers).tolist())
     dis = np.zeros(len(values))
     dis[scored] = 1 / (1 + (unique / correct - unique) / (powers * adjustment))
-    return dis[place.reshape(-1)]
+    return dis[position.reshape(-1)]
 
 
 def visible_codes(tuples: Tuples) -> Codes:
@@ -139,29 +117,29 @@ def visible_codes(tuples: Tuples) -> Codes:
     return codes
 
 
-def summary(tuples: Tuples, found: SpecialUniques) -> SpecialUniquesReport:
+def summary(tuples: Tuples, scores: SpecialUniques) -> SpecialUniquesReport:
     """The figures that may be published of the scores of a table."""
-    total = math.fsum(found.score.tolist())
-    part = found.contribution * found.score[:, None]
+    total = math.fsum(scores.score.tolist())
+    part = scores.contribution * scores.score[:, None]
     shares = [math.fsum(part[:, v].tolist()) / total if total else None for v in range(len(tuples.names))]
     return SpecialUniquesReport(
         rows=tuples.n_rows,
         variables=tuples.names,
-        max_size=found.max_size,
-        scoring=found.scoring,
-        fraction=found.fraction,
+        max_size=scores.max_size,
+        scoring=scores.scoring,
+        fraction=scores.fraction,
         unique_rows=int((tuples.rows == 1).sum()),
         pair_rows=2 * int((tuples.rows == 2).sum()),
-        special_rows=int(found.by_size.any(axis=1).sum()),
-        sizes=_size_counts(found.by_size),
+        special_rows=int(scores.by_size.any(axis=1).sum()),
+        sizes=_size_counts(scores.by_size),
         score_total=total,
-        score_maximum=float(found.score.max(initial=0)),
-        dis_total=math.fsum(found.dis.tolist()),
-        dis_maximum=float(found.dis.max(initial=0)),
-        dis_bins=_dis_bins(found.dis, tuples.rows),
+        score_maximum=float(scores.score.max(initial=0)),
+        dis_total=math.fsum(scores.dis.tolist()),
+        dis_maximum=float(scores.dis.max(initial=0)),
+        dis_bins=_dis_bins(scores.dis, tuples.rows),
         contributions=dict(zip(tuples.names, shares, strict=True)),
-        skipped_cells=found.skipped_cells,
-        repeated=_repeated(tuples),
+        skipped_cells=scores.skipped_cells,
+        repeated=_repeated_persons(tuples),
     )
 
 
@@ -177,11 +155,13 @@ def _scoring(scoring: str) -> Scoring:
         raise ValueOutOfRange(parameter="scoring", given=scoring, allowed=", ".join(Scoring)) from None
 
 
-def _tallied(tuples: Tuples, codes: Codes, most: int, weights: Reals, told: Told) -> tuple[NDArray[np.int32], Reals]:
+def _tally(
+    tuples: Tuples, codes: Codes, most: int, weights: Reals, progress: Progress
+) -> tuple[NDArray[np.int32], Reals]:
     """Minimal uniques of each tuple by size, and their weights by variable."""
     from celosia.kernels import suda
 
-    order = _order(codes)
+    order = search_order(codes)
     by_size = np.zeros((codes.shape[1], most), np.int32)
     part = np.zeros((codes.shape[1], len(order)))
     searched = np.ascontiguousarray(codes[order])
@@ -190,49 +170,48 @@ def _tallied(tuples: Tuples, codes: Codes, most: int, weights: Reals, told: Told
     for start in range(0, len(candidates), block):
         alone = np.zeros(codes.shape[1], bool)
         alone[candidates[start : start + block]] = True
-        sets, ends = _unique_sets(searched, alone, most)
-        suda.tally(sets, ends, suda.minimal_sets(sets, ends), weights, by_size, part)
-        if told:
-            told(min(start + block, len(candidates)) / len(candidates))
+        sets, ends = unique_sets_by_tuple(searched, alone, most)
+        suda.tally_minimal_sets(sets, ends, suda.minimal_sets(sets, ends), weights, by_size, part)
+        if progress:
+            progress(min(start + block, len(candidates)) / len(candidates))
     ordered = np.empty_like(part)
     ordered[:, order] = part
     return by_size, ordered
 
 
-def _unique_sets(codes: Codes, alone: NDArray[np.bool_], most: int) -> tuple[Counts, Counts]:
+def unique_sets_by_tuple(codes: Codes, alone: NDArray[np.bool_], most: int) -> tuple[Counts, Counts]:
     """The sets that first make each tuple unique, tuple by tuple, and where those of each tuple end."""
     from celosia.kernels import suda
 
     sizes = codes.max(axis=1, initial=0).astype(np.int64) + 1
     owners, sets = suda.unique_sets(np.ascontiguousarray(codes), sizes, alone, most)
-    grouped: tuple[Counts, Counts] = suda.sets_by_tuple(owners, sets, codes.shape[1])
-    return grouped
+    by_tuple: tuple[Counts, Counts] = suda.sets_by_tuple(owners, sets, codes.shape[1])
+    return by_tuple
 
 
-def _order(codes: Codes) -> NDArray[np.int64]:
+def search_order(codes: Codes) -> NDArray[np.int64]:
     """The variables from few values to many: the longest branches then start where groups are smallest."""
     values = [np.count_nonzero(np.bincount(column[column >= 0])) for column in codes]
     return np.argsort(values, kind="stable").astype(np.int64)
 
 
 def _size_counts(by_size: NDArray[np.int32]) -> tuple[SizeCount, ...]:
-    held = by_size > 0
-    smallest = np.bincount(held.argmax(axis=1)[held.any(axis=1)], minlength=by_size.shape[1])
+    occurs = by_size > 0
+    smallest = np.bincount(occurs.argmax(axis=1)[occurs.any(axis=1)], minlength=by_size.shape[1])
     return tuple(
-        SizeCount(size + 1, int(by_size[:, size].sum()), int(held[:, size].sum()), int(smallest[size]))
+        SizeCount(size + 1, int(by_size[:, size].sum()), int(occurs[:, size].sum()), int(smallest[size]))
         for size in range(by_size.shape[1])
     )
 
 
 def _dis_bins(dis: Reals, rows: Counts) -> tuple[int, ...]:
     """Rows with no score at all, then by interval of DIS."""
-    place = np.searchsorted(DIS_EDGES, dis, side="left")
     bins = np.zeros(len(DIS_EDGES) + 1, np.int64)
-    np.add.at(bins, place, rows)
+    np.add.at(bins, np.searchsorted(DIS_EDGES, dis, side="left"), rows)
     return tuple(bins.tolist())
 
 
-def _repeated(tuples: Tuples) -> RepeatedPersons | None:
+def _repeated_persons(tuples: Tuples) -> RepeatedPersons | None:
     if tuples.persons is None:
         return None
     single = int(tuples.rows[person_counts(tuples) == 1].sum())

@@ -17,12 +17,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import CriterionNotForWildcard, NothingChosen, ValueOutOfRange
-from celosia.risk.criteria import Criterion, KAnonymity
-from celosia.solver._cell_table import CellTable, Mask
-from celosia.solver._own_cells import failing, mask_as_own_value
-from celosia.solver._published import ClassCounter
-from celosia.solver._wildcard_cells import mask_as_wildcard
+from celosia.model.errors import NothingChosen
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.risk.criteria import Criterion
+from celosia.solver.cell_table import CellTable, Mask
+from celosia.solver.errors import CriterionNotForWildcard
+from celosia.solver.own_cells import failing_classes, mask_as_own_value
+from celosia.solver.published import ClassCounter
+from celosia.solver.wildcard_cells import mask_as_wildcard
 
 Reading = Literal["own", "wildcard"]
 READINGS: tuple[Reading, ...] = ("own", "wildcard")
@@ -50,7 +52,7 @@ def suppress_cells(
 ) -> CellSuppression | None:
     """Cells to mask so that the criteria hold in this reading; None when not even masking everything suffices.
 
-    `importance` has one number per quasi-identifier, to three decimals; the higher, the rather it is kept.
+    `importance` has one number per quasi-identifier, to three decimals; the higher, the later it is masked.
     """
     if reading not in READINGS:
         raise ValueOutOfRange(parameter="reading", given=reading, allowed=", ".join(READINGS))
@@ -60,22 +62,21 @@ def suppress_cells(
     if reading == "own":
         masked = mask_as_own_value(table, criteria)
     else:
-        masked = mask_as_wildcard(table, _rows_asked(counter, criteria))
+        masked = mask_as_wildcard(table, _required_rows(counter, criteria))
     return None if masked is None else _account(table, criteria, masked, reading)
 
 
-def _rows_asked(counter: ClassCounter, criteria: Sequence[Criterion]) -> int:
+def _required_rows(counter: ClassCounter, criteria: Sequence[Criterion]) -> int:
     """The k of k-anonymity in rows, the only criterion that the wildcard reading knows."""
     for criterion in criteria:
-        in_rows = isinstance(criterion, KAnonymity) and (criterion.unit == "rows" or counter.quasi.persons is None)
-        if not in_rows:
+        if not counter.decides_by_rows([criterion]):
             raise CriterionNotForWildcard(criterion=criterion.name)
     return max([int(criterion.k) for criterion in criteria], default=1)
 
 
 def _account(table: CellTable, criteria: Sequence[Criterion], masked: Mask, reading: Reading) -> CellSuppression:
     fresh = masked & ~table.starred
-    label, fails = failing(table, criteria, fresh)
+    label, fails = failing_classes(table, criteria, fresh)
     codes, rows = table.publish(fresh), table.quasi.rows
     weighted, cells = table.cost(fresh)
     return CellSuppression(

@@ -14,22 +14,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from celosia.model.explanation import CriterionCost, Explanation, NearestMiss, Outcome, VariableCost
+from celosia.model.reports.explanation import CriterionCost, Explanation, NearestMiss, Outcome, VariableCost
 from celosia.risk.criteria import KAnonymity
-from celosia.solver._optimal import search
-from celosia.solver._parts import NodeView, broken_rows, combined, judged_together, look, variable_parts
-from celosia.solver._problem import SearchProblem
-from celosia.solver._result import NoSolution, SearchResult
-from celosia.solver._walk import Progress
-from celosia.tuples import project
+from celosia.solver.evaluate import Progress, judged_together
+from celosia.solver.node_report import NodeView, broken_rows, combined_loss, node_view, variable_parts
+from celosia.solver.optimal import search
+from celosia.solver.problem import NoSolution, SearchProblem, SearchResult
+from celosia.tuples.table import project
 
 Answer = SearchResult | NoSolution
 Clock = Callable[[], float]
-Question = tuple[str, str, SearchProblem]  # variable, which alternative, what to search
+Alternative = tuple[str, str, SearchProblem]  # variable, which alternative, what to search
 
 
 @dataclass(slots=True)
-class Asker:
+class SearchRunner:
     """Runs searches one after another, counts them and tells how far it is."""
 
     total: int
@@ -38,7 +37,7 @@ class Asker:
     progress: Progress | None = None
     cancelled: Callable[[], bool] | None = None
     done: int = 0
-    asked: int = 0
+    searches: int = 0
     stopped: bool = False
 
     def ask(self, problem: SearchProblem) -> Answer | None:
@@ -46,12 +45,12 @@ class Asker:
         if self.stopped or (self.cancelled is not None and self.cancelled()):
             self.stopped = True
             return None
-        found = search(problem, time_limit=self.time_limit, clock=self.clock, cancelled=self.cancelled)
-        self.asked += 1
-        if self.cancelled is not None and not _proved(found) and self.cancelled():
+        answer = search(problem, time_limit=self.time_limit, clock=self.clock, cancelled=self.cancelled)
+        self.searches += 1
+        if self.cancelled is not None and not _is_proved(answer) and self.cancelled():
             self.stopped = True  # it was cut short: half an answer is none
             return None
-        return found
+        return answer
 
     def step(self, many: int = 1) -> None:
         """Tell that so many of the total are done."""
@@ -73,17 +72,17 @@ def explain(
 
     The time limit holds for each search; `progress` gets alternatives done and their number.
     """
-    questions = list(_questions(problem, result))
-    asker = Asker(len(questions), time_limit, clock, progress, cancelled)
-    found: dict[tuple[str, str], Outcome] = {}
+    questions = list(_alternatives(problem, result))
+    asker = SearchRunner(len(questions), time_limit, clock, progress, cancelled)
+    outcomes: dict[tuple[str, str], Outcome] = {}
     for name, kind, changed in questions:
         answer = asker.ask(changed)
         if answer is None:
             break
-        found[name, kind] = outcome_of(answer)
+        outcomes[name, kind] = outcome_of(answer)
         asker.step()
     miss = _miss(problem, result, asker) if isinstance(result, NoSolution) else None
-    view = look(problem, result.levels)
+    view = node_view(problem, result.levels)
     return Explanation(
         metric=problem.objective.name,
         rows=problem.quasi.n_rows,
@@ -91,10 +90,10 @@ def explain(
         limit=problem.limit,
         allowed_rows=problem.allowed_rows,
         result=outcome_of(result),
-        variables=_ordered(_costs(problem, result, view, found), isinstance(result, SearchResult)),
+        variables=_by_price(_costs(problem, result, view, outcomes), isinstance(result, SearchResult)),
         criteria=_criteria(problem, view),
         miss=miss,
-        searches=asker.asked,
+        searches=asker.searches,
         complete=not asker.stopped,
     )
 
@@ -102,18 +101,18 @@ def explain(
 def without_variable(problem: SearchProblem, name: str) -> SearchProblem:
     """The problem when one quasi-identifier is not published; persons are counted again, not added up."""
     rest = tuple(other for other in problem.names if other != name)
-    asked = {criterion.variable for criterion in problem.criteria if criterion.variable}
+    sensitive = {criterion.variable for criterion in problem.criteria if criterion.variable}
     return replace(
         problem,
         quasi=project(problem.quasi, rest)[0],
-        sensitive={s: project(problem.sensitive[s], (*rest, s))[0] for s in problem.sensitive if s in asked},
-        objective=replace(problem.objective, weights=_less(problem.objective.weights, name)),
-        minimum=_less(problem.minimum, name),
-        maximum=_less(problem.maximum, name),
+        sensitive={s: project(problem.sensitive[s], (*rest, s))[0] for s in problem.sensitive if s in sensitive},
+        objective=replace(problem.objective, weights=_without_key(problem.objective.weights, name)),
+        minimum=_without_key(problem.minimum, name),
+        maximum=_without_key(problem.maximum, name),
     )
 
 
-def _less(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _without_key(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
 
@@ -125,11 +124,11 @@ def outcome_of(answer: Answer) -> Outcome:
     return Outcome(True, levels, answer.loss, answer.suppressed_rows, answer.suppressed_share, answer.optimal)
 
 
-def _proved(answer: Answer) -> bool:
+def _is_proved(answer: Answer) -> bool:
     return answer.optimal if isinstance(answer, SearchResult) else answer.proved
 
 
-def _questions(problem: SearchProblem, result: Answer) -> Iterator[Question]:
+def _alternatives(problem: SearchProblem, result: Answer) -> Iterator[Alternative]:
     """The alternatives that exist, variable by variable."""
     for v, name in enumerate(problem.names):
         if len(problem.names) > 1:
@@ -137,7 +136,7 @@ def _questions(problem: SearchProblem, result: Answer) -> Iterator[Question]:
         level, low, high = result.levels[v], problem.lowest[v], problem.highest[v]
         if isinstance(result, NoSolution):
             if high < problem.hierarchies[name].height:
-                yield name, "beyond", replace(problem, maximum=_less(problem.maximum, name))
+                yield name, "beyond", replace(problem, maximum=_without_key(problem.maximum, name))
             continue
         if level < high:
             yield name, "coarser", replace(problem, minimum={**problem.minimum, name: level + 1})
@@ -146,7 +145,7 @@ def _questions(problem: SearchProblem, result: Answer) -> Iterator[Question]:
 
 
 def _costs(
-    problem: SearchProblem, result: Answer, view: NodeView, found: Mapping[tuple[str, str], Outcome]
+    problem: SearchProblem, result: Answer, view: NodeView, outcomes: Mapping[tuple[str, str], Outcome]
 ) -> list[VariableCost]:
     solved = isinstance(result, SearchResult)
     parts = variable_parts(problem, view) if solved else None
@@ -157,17 +156,17 @@ def _costs(
             level=result.levels[v],
             height=problem.hierarchies[name].height,
             loss=None if parts is None else parts[v],
-            others_loss=whole if parts is None else combined(problem, parts, left_out=v),
-            without=found.get((name, "without")),
-            coarser=found.get((name, "coarser")),
-            finer=found.get((name, "finer")),
-            beyond=found.get((name, "beyond")),
+            others_loss=whole if parts is None else combined_loss(problem, parts, left_out=v),
+            without=outcomes.get((name, "without")),
+            coarser=outcomes.get((name, "coarser")),
+            finer=outcomes.get((name, "finer")),
+            beyond=outcomes.get((name, "beyond")),
         )
         for v, name in enumerate(problem.names)
     ]
 
 
-def _ordered(costs: list[VariableCost], solved: bool) -> tuple[VariableCost, ...]:
+def _by_price(costs: list[VariableCost], solved: bool) -> tuple[VariableCost, ...]:
     """The dearest first: by what the others pay for it, or by the rows that leaving it out saves."""
     if solved:
         return tuple(sorted(costs, key=_price_first))
@@ -189,7 +188,7 @@ def _criteria(problem: SearchProblem, view: NodeView) -> tuple[CriterionCost, ..
     return tuple(sorted(costs, key=lambda cost: (-cost.rows, -cost.alone)))
 
 
-def _miss(problem: SearchProblem, result: NoSolution, asker: Asker) -> NearestMiss:
+def _miss(problem: SearchProblem, result: NoSolution, asker: SearchRunner) -> NearestMiss:
     return NearestMiss(
         suppressed_rows=result.suppressed_rows,
         allowed_rows=result.allowed_rows,
@@ -200,12 +199,12 @@ def _miss(problem: SearchProblem, result: NoSolution, asker: Asker) -> NearestMi
     )
 
 
-def _largest_k(problem: SearchProblem, asker: Asker) -> int | None:
-    """The greatest k below the one asked that fits, by halving: fewer classes break a smaller k."""
-    asked = [criterion for criterion in problem.criteria if isinstance(criterion, KAnonymity)]
-    if len(asked) != 1 or any(judged_together(criterion) for criterion in problem.criteria):
+def _largest_k(problem: SearchProblem, asker: SearchRunner) -> int | None:
+    """The greatest k below the one k_criteria that fits, by halving: fewer classes break a smaller k."""
+    k_criteria = [criterion for criterion in problem.criteria if isinstance(criterion, KAnonymity)]
+    if len(k_criteria) != 1 or any(judged_together(criterion) for criterion in problem.criteria):
         return None
-    low, high = 1, int(asked[0].k) - 1  # k = 1 asks nothing, so it is no answer
+    low, high = 1, int(k_criteria[0].k) - 1  # k = 1 asks nothing, so it is no answer
     while low < high:
         middle = (low + high + 1) // 2
         answer = asker.ask(with_k(problem, middle))

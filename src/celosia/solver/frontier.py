@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from celosia.errors import NothingChosen, ValueOutOfRange
-from celosia.model.explanation import Frontier, FrontierPoint, Outcome
-from celosia.solver._parts import judged_together, look, smallest_kept
-from celosia.solver._problem import SearchProblem
-from celosia.solver._result import SearchResult
-from celosia.solver._walk import Progress
-from celosia.solver.explain import Answer, Asker, Clock, outcome_of, with_k
+from celosia.model.errors import NothingChosen
+from celosia.model.reports.explanation import Frontier, FrontierPoint, Outcome
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.solver.evaluate import Progress, judged_together
+from celosia.solver.explain import Answer, Clock, SearchRunner, outcome_of, with_k
+from celosia.solver.node_report import node_view, smallest_published_class
+from celosia.solver.problem import SearchProblem, SearchResult
 
 KS = range(2, 21)
 LIMITS = tuple(Fraction(hundredths, 100) for hundredths in (0, 1, 5, 10, 20, 50, 100))
@@ -26,7 +26,7 @@ Limit = Fraction | int | str
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownAnswer:
     """An answer, and up to which k it stays the answer of its limit."""
 
     answer: Answer
@@ -52,9 +52,9 @@ def frontier(
     The time limit holds for each search; `progress` gets points done and their number.
     """
     many_ks, many_limits = _checked_ks(ks), _checked_limits(limits)
-    asker = Asker(len(many_ks) * len(many_limits), time_limit, clock, progress, cancelled)
+    asker = SearchRunner(len(many_ks) * len(many_limits), time_limit, clock, progress, cancelled)
     points: list[FrontierPoint] = []
-    below: dict[Fraction, _Known] = {}  # of the k before, by limit
+    below: dict[Fraction, _KnownAnswer] = {}  # of the k before, by limit
     for k in many_ks:
         below = _row(with_k(problem, k), k, many_limits, below, asker)
         points += [_point(problem, k, limit, below[limit]) for limit in many_limits if limit in below]
@@ -67,31 +67,37 @@ def frontier(
         ks=many_ks,
         limits=many_limits,
         points=tuple(points),
-        searches=asker.asked,
+        searches=asker.searches,
         complete=not asker.stopped,
     )
 
 
 def _row(
-    problem: SearchProblem, k: int, limits: tuple[Fraction, ...], below: dict[Fraction, _Known], asker: Asker
-) -> dict[Fraction, _Known]:
+    problem: SearchProblem,
+    k: int,
+    limits: tuple[Fraction, ...],
+    below: dict[Fraction, _KnownAnswer],
+    asker: SearchRunner,
+) -> dict[Fraction, _KnownAnswer]:
     """The answers of one k, from the greatest limit down: each may serve the smaller ones."""
-    found: dict[Fraction, _Known] = {}
-    greater: _Known | None = None
+    answers: dict[Fraction, _KnownAnswer] = {}
+    greater: _KnownAnswer | None = None
     for limit in reversed(limits):
-        asked = replace(problem, limit=limit)
-        known = _reused(k, asked.allowed_rows, greater, below.get(limit))
+        changed = replace(problem, limit=limit)
+        known = _known_answer(k, changed.allowed_rows, greater, below.get(limit))
         if known is None:
-            answer = asker.ask(asked)
+            answer = asker.ask(changed)
             if answer is None:
                 break
-            known = _Known(answer, _reach(asked, answer, k))
-        found[limit] = greater = known
+            known = _KnownAnswer(answer, _reach(changed, answer, k))
+        answers[limit] = greater = known
         asker.step()
-    return found
+    return answers
 
 
-def _reused(k: int, allowed_rows: int, greater: _Known | None, smaller_k: _Known | None) -> _Known | None:
+def _known_answer(
+    k: int, allowed_rows: int, greater: _KnownAnswer | None, smaller_k: _KnownAnswer | None
+) -> _KnownAnswer | None:
     """An answer that needs no search: that of a greater limit, of a limit where nothing fitted, or of a smaller k."""
     if greater is not None:
         nothing_fits = not isinstance(greater.answer, SearchResult)
@@ -103,10 +109,10 @@ def _reused(k: int, allowed_rows: int, greater: _Known | None, smaller_k: _Known
 def _reach(problem: SearchProblem, answer: Answer, k: int) -> float:
     if any(judged_together(criterion) for criterion in problem.criteria):
         return k
-    return smallest_kept(problem, look(problem, answer.levels))
+    return smallest_published_class(problem, node_view(problem, answer.levels))
 
 
-def _point(problem: SearchProblem, k: int, limit: Fraction, known: _Known) -> FrontierPoint:
+def _point(problem: SearchProblem, k: int, limit: Fraction, known: _KnownAnswer) -> FrontierPoint:
     outcome: Outcome = outcome_of(known.answer)
     return FrontierPoint(k, limit, replace(problem, limit=limit).allowed_rows, outcome)
 

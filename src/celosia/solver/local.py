@@ -3,7 +3,7 @@
 All nodes of the lattice in the order of their loss: the classes of a node that pass every criterion, counted over
 the tuples still left, are published at that node and leave. What is left at the end joins the classes published
 last until it passes at the top. Classes are counted again on the published text before the result is given.
-Each tuple so gets the finest node that still finds it enough company; the result is good, not proved optimal.
+Each tuple so gets the finest node that still puts it into a class that passes; the result is good, not proved optimal.
 Source: own method after Prasser et al. 2020 (repeated full-domain search over the remaining records).
 """
 
@@ -17,16 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import LatticeTooLarge
-from celosia.hierarchy import CompiledHierarchy
-from celosia.risk.criteria import Criterion, KAnonymity
-from celosia.solver._published import ClassCounter, Mask, class_labels, judge_all, levels_of
-from celosia.tuples import Tuples
+from celosia.hierarchy.model import CompiledHierarchy
+from celosia.risk.criteria import Criterion
+from celosia.solver.errors import LatticeTooLarge
+from celosia.solver.published import ClassCounter, LevelLabels, Mask, class_labels, judge_all, level_labels
+from celosia.tuples.table import Tuples
 
 Ints = NDArray[np.int64]
 LARGEST_LATTICE = 2_000_000
 _WIDEST = 2**62
-_COMPACT = 0.7  # the working arrays are gathered again when this share of them is left
+_COMPACT = 0.7  # the working arrays are compacted when this share of them is left
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,16 @@ def recode_over(
 ) -> LocalRecoding | None:
     """The same over given nodes, tried in their order; the last one is where what is left goes."""
     chosen = np.full(len(counter.quasi.rows), -1, np.int64)
-    peel = _Peel(counter, hierarchies, criteria)
+    remaining = _RemainingTuples(counter, hierarchies, criteria)
     for number, node in enumerate(nodes):
-        if peel.left == 0:
+        if remaining.left == 0:
             break
-        chosen[peel.take(node)] = number
+        chosen[remaining.take(node)] = number
         if progress and number % 256 == 0:
             progress(number / len(nodes))
-    returned = _return_classes(counter, hierarchies, criteria, nodes, chosen)
-    if returned is None:
-        return None
-    return _published(counter, hierarchies, nodes[chosen], len(nodes), returned)
+    publisher = _Publisher(counter, level_labels(hierarchies))
+    returned = _return_classes(publisher, criteria, nodes, chosen)
+    return None if returned is None else publisher.recoding(nodes[chosen], len(nodes), returned)
 
 
 def recode_alike(
@@ -82,13 +81,16 @@ def recode_alike(
 ) -> LocalRecoding:
     """Every tuple at the same levels: what full-domain gives, in the form of a local recoding."""
     same = np.tile(np.array(levels, np.int64), (len(counter.quasi.rows), 1))
-    return _published(counter, hierarchies, same, 1, 0)
+    return _Publisher(counter, level_labels(hierarchies)).recoding(same, 1, 0)
 
 
 def _nodes_by_loss(
-    quasi: Tuples, hierarchies: Sequence[CompiledHierarchy], lowest: Sequence[int], highest: Sequence[int],
+    quasi: Tuples,
+    hierarchies: Sequence[CompiledHierarchy],
+    lowest: Sequence[int],
+    highest: Sequence[int],
     weights: Sequence[float],
-) -> Ints:  # fmt: skip
+) -> Ints:
     """Every node, cheapest first; ties by levels. The top comes last."""
     ranges = [range(low, high + 1) for low, high in zip(lowest, highest, strict=True)]
     count = math.prod(len(levels) for levels in ranges)
@@ -110,51 +112,50 @@ def level_losses(quasi: Tuples, v: int, hierarchy: CompiledHierarchy) -> NDArray
     return np.array([(total - least) / span if span > 0 else 0.0 for total in sums])
 
 
-class _Peel:
-    """The tuples still left, ready to be grouped at any node."""
+class _RemainingTuples:
+    """The tuples not yet published, ready to be grouped at any node."""
 
     def __init__(self, counter: ClassCounter, hierarchies: Sequence[CompiledHierarchy], criteria: Sequence[Criterion]):
         self._counter, self._criteria = counter, criteria
-        self._rows_decide = all(
-            isinstance(c, KAnonymity) and (c.unit == "rows" or counter.quasi.persons is None) for c in criteria
-        )
+        self._rows_decide = counter.decides_by_rows(criteria)
         self._smallest = max([c.smallest_class for c in criteria], default=1)
         self._partial, self._start, self._word = _partial_keys(counter.quasi, hierarchies)
         self._index = np.arange(len(counter.quasi.rows))
         self._weights = counter.quasi.rows.copy()
         self.left = len(self._index)
-        self._gather(np.ones(self.left, bool))
+        self._compact(np.ones(self.left, bool))
 
     def take(self, node: Ints) -> Ints:
         """Tuples whose class at this node passes; they leave."""
         from celosia.kernels.peel import label_node
 
+        scratch = (self._slots, self._keys, self._homes)
         groups = label_node(
-            self._partial, self._start + node, self._word, self._weights, self._slots, self._keys, self._homes,
-            self._label, self._sizes,
-        )  # fmt: skip
+            self._partial, self._start + node, self._word, self._weights, scratch, self._label, self._sizes
+        )
         large = self._sizes[:groups] >= self._smallest
         if not large.any():
             return self._index[:0]
         passes = large if self._rows_decide else self._judge(large)
         taken = (self._weights > 0) & passes[self._label]
         leaving = self._index[taken]
-        self._weights[taken] = 0  # a weight of nothing: gone, until the arrays are gathered again
+        # A weight of 0 marks a tuple as gone until the arrays are compacted.
+        self._weights[taken] = 0
         self.left -= len(leaving)
         if self.left < _COMPACT * len(self._index):
-            self._gather(self._weights > 0)
+            self._compact(self._weights > 0)
         return leaving
 
     def _judge(self, large: Mask) -> Mask:
         """Which of the large enough classes pass every criterion."""
         inside = np.flatnonzero((self._weights > 0) & large[self._label])
         dense = (np.cumsum(large) - 1)[self._label[inside]]
-        part = self._counter.restricted(self._index[inside])
+        part = self._counter.subset(self._index[inside])
         passes = large.copy()
         passes[large] = judge_all(self._criteria, part.classes(dense, int(large.sum())))
         return passes
 
-    def _gather(self, keep: Mask) -> None:
+    def _compact(self, keep: Mask) -> None:
         self._index = self._index[keep]
         self._weights = self._weights[keep]
         self._partial = np.ascontiguousarray(self._partial[:, keep])
@@ -181,42 +182,39 @@ def _partial_keys(quasi: Tuples, hierarchies: Sequence[CompiledHierarchy]) -> tu
     return np.stack(rows), np.array(start, np.int64), np.array(word, np.int64)
 
 
-def _return_classes(
-    counter: ClassCounter, hierarchies: Sequence[CompiledHierarchy], criteria: Sequence[Criterion], nodes: Ints,
-    chosen: Ints,
-) -> int | None:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Publisher:
+    """The tuples and the labels of all their levels."""
+
+    counter: ClassCounter
+    labels: LevelLabels
+
+    def failing_classes(self, criteria: Sequence[Criterion], levels: Ints) -> tuple[Ints, Mask]:
+        """The published class of each tuple, and which classes fail."""
+        label, count = class_labels(self.labels.publish(self.counter.quasi.codes, levels), self.labels.sizes)
+        return label, ~judge_all(criteria, self.counter.classes(label, count))
+
+    def recoding(self, levels: Ints, nodes: int, returned: int) -> LocalRecoding:
+        """The result for these levels."""
+        codes = self.labels.publish(self.counter.quasi.codes, levels)
+        _, count = class_labels(codes, self.labels.sizes)
+        return LocalRecoding(levels, codes, self.labels.vocabularies, count, nodes, returned)
+
+
+def _return_classes(publisher: _Publisher, criteria: Sequence[Criterion], nodes: Ints, chosen: Ints) -> int | None:
     """Send what is left to the top, with the classes published last until it passes there; None if it never does."""
     top = len(nodes) - 1
     chosen[chosen < 0] = top
     returned = 0
     while True:
-        label, failing = _failing(counter, hierarchies, criteria, nodes[chosen])
+        label, failing = publisher.failing_classes(criteria, nodes[chosen])
         if not failing.any():
             return returned
         chosen[failing[label]] = top
         others = np.flatnonzero(chosen < top)
         if len(others) == 0:
-            _, failing = _failing(counter, hierarchies, criteria, nodes[chosen])
+            _, failing = publisher.failing_classes(criteria, nodes[chosen])
             return None if failing.any() else returned
         last = label[others[np.argmax(chosen[others])]]
         chosen[label == last] = top
         returned += 1
-
-
-def _failing(
-    counter: ClassCounter, hierarchies: Sequence[CompiledHierarchy], criteria: Sequence[Criterion], levels: Ints
-) -> tuple[Ints, Mask]:
-    """The published class of each tuple, and which classes fail."""
-    labels = levels_of(hierarchies)
-    codes = labels.publish(counter.quasi.codes, levels)
-    label, count = class_labels(codes, [len(vocabulary) for vocabulary in labels.vocabularies])
-    return label, ~judge_all(criteria, counter.classes(label, count))
-
-
-def _published(
-    counter: ClassCounter, hierarchies: Sequence[CompiledHierarchy], levels: Ints, nodes: int, returned: int
-) -> LocalRecoding:
-    labels = levels_of(hierarchies)
-    codes = labels.publish(counter.quasi.codes, levels)
-    _, count = class_labels(codes, [len(vocabulary) for vocabulary in labels.vocabularies])
-    return LocalRecoding(levels, codes, labels.vocabularies, count, nodes, returned)

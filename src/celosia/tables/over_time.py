@@ -1,8 +1,8 @@
-"""What several publications of one table tell together: differences that single out fewer than k persons.
+"""Disclosure by differencing: groups of fewer than k persons that several publications of one table disclose together.
 
 Knows published values by key, which cells are hidden, and how cells add up. Ignores files and where values come from:
-all it needs is public, so it plays the outsider. A cell that grows from 12 to 13 tells that one person came in, with
-all the categories of the cell, though both values are large.
+all it needs is public, so it computes what an outsider can. A cell that grows from 12 to 13 discloses that one person
+came in, with all the categories of the cell, though both values are large.
 Sources: REQUIREMENTS Y22; OpenSAFELY and Fellegi 1972 on differencing; the audit (`_audit`) for hidden cells.
 """
 
@@ -14,56 +14,17 @@ from itertools import combinations
 
 import numpy as np
 
-from celosia.tables._audit import audit
-from celosia.tables._bounds import Bounds
-from celosia.tables._grid import Grid
-from celosia.tables._system import possible_filling
+from celosia.tables.audit import audit
+from celosia.tables.grid import Bounds, Grid
+from celosia.tables.system import possible_filling
 
 Key = Hashable
 Interval = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Difference:
-    """A cell whose new value, against an earlier publication, singles out fewer than k persons."""
-
-    key: Key
-    publication: int  # which of the earlier ones
-    before: int
-    after: int
-
-    @property
-    def change(self) -> int:
-        """Persons more (or fewer, below zero)."""
-        return self.after - self.before
-
-
-def revealing(
-    before: Mapping[Key, int] | Sequence[Mapping[Key, int]], after: Mapping[Key, int], k: int
-) -> tuple[Difference, ...]:
-    """Published cells that differ by 1 to k-1 persons, either way, from any earlier published value of theirs."""
-    earlier = [before] if isinstance(before, Mapping) else list(before)
-    found = (
-        Difference(key, number, values[key], value)
-        for key, value in after.items()
-        for number, values in enumerate(earlier)
-        if key in values
-    )
-    return tuple(one for one in found if 1 <= abs(one.change) < k)
-
-
-def near_earlier(differences: Sequence[Difference], k: int) -> dict[Key, tuple[int, int]]:
-    """What the public knows of each withheld cell: within k-1 of every earlier value that it would have betrayed."""
-    known: dict[Key, tuple[int, int]] = {}
-    for one in differences:
-        low, high = known.get(one.key, (k, one.before + k - 1))
-        known[one.key] = max(low, one.before - k + 1), min(high, one.before + k - 1)
-    return known
-
-
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One cell is the sum of others, or, where persons may stand in several, between the largest and the sum."""
+    """One cell is the sum of others, or, where a person may count in several, between the largest and the sum."""
 
     whole: Key
     parts: tuple[Key, ...]
@@ -72,7 +33,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Publication:
-    """A table as the public has it: None is hidden. `bounds` is more that is known of some hidden cells."""
+    """A table as the public has it; a hidden value is None. `bounds` adds what else is known of hidden cells."""
 
     values: Mapping[Key, int | None]
     relations: Sequence[Relation] = ()
@@ -81,8 +42,8 @@ class Publication:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Learned:
-    """What an outsider computes: that between `low` and `high` persons make up a group, or came to it or left it.
+class DisclosedGroup:
+    """A group that an outsider finds to have, gain or lose between `low` and `high` persons.
 
     `keys` is one cell or several whose sum is meant. Without `earlier` it is a number of persons in publication
     `later`; with it, the change between the two.
@@ -95,17 +56,17 @@ class Learned:
     high: int
 
 
-def what_outsider_computes(
+def find_disclosed_groups(
     publications: Sequence[Publication], k: int, *, budget_seconds: float | None = None
-) -> tuple[Learned, ...]:
+) -> tuple[DisclosedGroup, ...]:
     """Groups of 1 to k-1 persons that follow from all publications together.
 
     Hidden cells known exactly; cells, published or not, whose change between two publications is known to be of 1 to
     k-1 persons; and sums of hidden cells, as totals give them, that change so.
     """
     share = None if budget_seconds is None else budget_seconds / max(len(publications), 1)
-    known = [intervals(one, budget_seconds=share) for one in publications]
-    small: list[Learned] = []
+    known = [intervals(publication, budget_seconds=share) for publication in publications]
+    small: list[DisclosedGroup] = []
     for number, publication in enumerate(publications):
         small += _small_cells(publication, known[number], number, k)
     for earlier, later in combinations(range(len(publications)), 2):
@@ -116,14 +77,17 @@ def what_outsider_computes(
 
 def intervals(publication: Publication, *, budget_seconds: float | None = None) -> dict[Key, Interval]:
     """The least and the greatest possible value of every cell, as far as the public can tell."""
-    keys = list(dict.fromkeys([*publication.values, *(key for one in publication.relations for key in _cells(one))]))
+    keys = list(
+        dict.fromkeys([*publication.values, *(key for relation in publication.relations for key in _cells(relation))])
+    )
     unknown = np.array([publication.values.get(key) is None for key in keys], np.bool_)
     prior = [publication.bounds.get(key, _prior(publication, key)) for key in keys]
     bounds = Bounds(np.array([low for low, _ in prior], float), np.array([high for _, high in prior], float))
     values = np.array([publication.values.get(key) or 0 for key in keys], np.int64)
     grid = _public_grid(keys, values, publication.relations)
     filled = possible_filling(grid, unknown, bounds)
-    if filled is None:  # rounded or otherwise not adding up: totals tell nothing of their parts
+    if filled is None:
+        # Rounded values, or others that do not add up: totals disclose nothing about their parts.
         return _as_published(keys, values, unknown, bounds)
     possible = audit(
         _public_grid(keys, filled, publication.relations), unknown, bounds, exact=True, budget_seconds=budget_seconds
@@ -133,7 +97,7 @@ def intervals(publication: Publication, *, budget_seconds: float | None = None) 
 
 
 def _prior(publication: Publication, key: Key) -> Interval:
-    """A cell that is not even listed was never meant to be published: it may be of nobody."""
+    """Prior interval of a hidden cell; one that is not even listed may be empty."""
     return (publication.least if key in publication.values else 0, np.inf)
 
 
@@ -143,13 +107,13 @@ def _cells(relation: Relation) -> tuple[Key, ...]:
 
 def _public_grid(keys: Sequence[Key], values: np.ndarray, relations: Sequence[Relation]) -> Grid:
     number = {key: at for at, key in enumerate(keys)}
-    lengths = [len(one.parts) for one in relations]
+    lengths = [len(relation.parts) for relation in relations]
     return Grid(
         values,
-        np.array([number[one.whole] for one in relations], np.int64),
+        np.array([number[relation.whole] for relation in relations], np.int64),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        np.array([number[part] for one in relations for part in one.parts], np.int64),
-        np.array([one.additive for one in relations], np.bool_),
+        np.array([number[part] for relation in relations for part in relation.parts], np.int64),
+        np.array([relation.additive for relation in relations], np.bool_),
         np.ones(len(keys), np.int64),
         np.ones(len(keys), np.bool_),
     )
@@ -163,13 +127,17 @@ def _as_published(keys: Sequence[Key], values: np.ndarray, unknown: np.ndarray, 
 # --- small groups ---------------------------------------------------------------------------------
 
 
-def _small_cells(publication: Publication, known: Mapping[Key, Interval], number: int, k: int) -> Iterator[Learned]:
+def _small_cells(
+    publication: Publication, known: Mapping[Key, Interval], number: int, k: int
+) -> Iterator[DisclosedGroup]:
     for key, (low, high) in known.items():
         if publication.values.get(key) is None and low == high and 1 <= low < k:
-            yield Learned((key,), None, number, int(low), int(high))
+            yield DisclosedGroup((key,), None, number, int(low), int(high))
 
 
-def _changed_cells(known: Sequence[Mapping[Key, Interval]], earlier: int, later: int, k: int) -> Iterator[Learned]:
+def _changed_cells(
+    known: Sequence[Mapping[Key, Interval]], earlier: int, later: int, k: int
+) -> Iterator[DisclosedGroup]:
     before, after = known[earlier], known[later]
     for key in (key for key in after if key in before):
         yield from _small_change((key,), earlier, later, before[key], after[key], k)
@@ -177,11 +145,11 @@ def _changed_cells(known: Sequence[Mapping[Key, Interval]], earlier: int, later:
 
 def _changed_rests(
     publications: Sequence[Publication], known: Sequence[Mapping[Key, Interval]], earlier: int, later: int, k: int
-) -> Iterator[Learned]:
+) -> Iterator[DisclosedGroup]:
     """Sums of cells hidden in one of the two publications: a known whole less its known parts, or known parts added.
 
-    What one publication tells by subtraction the other may tell by addition, so the parts open in the one, those open
-    in the other and both together are looked at.
+    What one publication discloses by subtraction the other may disclose by addition, so the parts unknown in the
+    one, those unknown in the other and both together are examined.
     """
     shared = set(publications[earlier].relations)
     for relation in publications[later].relations:
@@ -210,7 +178,7 @@ def _exact(interval: Interval) -> bool:
 
 def _small_change(
     keys: tuple[Key, ...], earlier: int, later: int, before: Interval, after: Interval, k: int
-) -> Iterator[Learned]:
+) -> Iterator[DisclosedGroup]:
     low, high = after[0] - before[1], after[1] - before[0]
     if 1 <= low <= high < k or -k < low <= high <= -1:
-        yield Learned(keys, earlier, later, int(low), int(high))
+        yield DisclosedGroup(keys, earlier, later, int(low), int(high))

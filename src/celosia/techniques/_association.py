@@ -17,11 +17,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia.data.numbers import NumberColumn, number_column
-from celosia.techniques._contract import Settings, coded, unknown_in
+from celosia.techniques._columns import encode_values, unknown_in
+from celosia.techniques._contract import Settings, StepInput, StepOutcome
 
 Whole = NDArray[np.int64]
 Pair = tuple[pa.Array, pa.Array]
 _GROUPS = 10
+
+
+def swap_outcome(
+    given: StepInput, columns: Mapping[str, pa.Array], settings: Settings, notes: Mapping[str, Any], *preserved: str
+) -> StepOutcome:
+    """The outcome of a swap: what it preserves and, for the variables to compare, the association that was lost."""
+    kinds = ("distribution", "distribution_by_stratum") if settings["strata"] else ("distribution",)
+    if settings["compare"]:
+        notes = {**notes, "association": associations_lost(given.columns, columns, settings["compare"], settings)}
+    return StepOutcome(columns, preserved=(*kinds, *preserved), notes=notes)
 
 
 def associations_lost(
@@ -31,7 +42,7 @@ def associations_lost(
     now = {**before, **after}
     return {
         name: {
-            other: _lost((before[name], before[other]), (now[name], now[other]), settings, (name, other))
+            other: _compare((before[name], before[other]), (now[name], now[other]), settings, (name, other))
             for other in compare
             if other != name
         }
@@ -39,22 +50,22 @@ def associations_lost(
     }
 
 
-def _lost(before: Pair, after: Pair, settings: Settings, names: tuple[str, str]) -> dict[str, Any]:
-    measure, was = association(*before, settings, names)
-    _, remains = association(*after, settings, names)
-    lost = None if was is None or remains is None else abs(was) - abs(remains)
-    return {"measure": measure, "before": was, "after": remains, "lost": lost}
+def _compare(before: Pair, after: Pair, settings: Settings, names: tuple[str, str]) -> dict[str, Any]:
+    measure, strength = association(*before, settings, names)
+    _, remaining = association(*after, settings, names)
+    lost = None if strength is None or remaining is None else abs(strength) - abs(remaining)
+    return {"measure": measure, "before": strength, "after": remaining, "lost": lost}
 
 
 def association(
-    one: pa.Array, other: pa.Array, settings: Settings, names: tuple[str, str] = ("", "")
+    first: pa.Array, second: pa.Array, settings: Settings, names: tuple[str, str] = ("", "")
 ) -> tuple[str, float | None]:
     """The measure that fits two columns, and its value; none where one of them does not vary."""
-    numbers = _numbers(one, settings, names[0]), _numbers(other, settings, names[1])
+    numbers = _numbers(first, settings, names[0]), _numbers(second, settings, names[1])
     if numbers[0] is not None and numbers[1] is not None:
         both = numbers[0].plain & numbers[1].plain
         return "spearman", spearman(numbers[0].values[both], numbers[1].values[both])
-    return "cramer_v", cramer_v(_categories(one, numbers[0]), _categories(other, numbers[1]))
+    return "cramer_v", cramer_v(_categories(first, numbers[0]), _categories(second, numbers[1]))
 
 
 def _numbers(cells: pa.Array, settings: Settings, name: str) -> NumberColumn | None:
@@ -65,17 +76,17 @@ def _numbers(cells: pa.Array, settings: Settings, name: str) -> NumberColumn | N
 
 def _categories(cells: pa.Array, numbers: NumberColumn | None) -> Whole:
     if numbers is None:
-        return coded(cells)[0]
+        return encode_values(cells)[0]
     codes = np.full(len(cells), _GROUPS, np.int64)  # cells without a number are a group of their own
     doubled, count = _doubled_ranks(numbers.values[numbers.plain]), int(numbers.plain.sum())
     codes[numbers.plain] = (doubled - 1) * _GROUPS // (2 * count)
     return codes
 
 
-def spearman(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
+def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
     """Rank correlation in whole numbers, rounded once."""
-    count = len(one)
-    x, y = (_doubled_ranks(values) - (count + 1) for values in (one, other))
+    count = len(first)
+    x, y = (_doubled_ranks(values) - (count + 1) for values in (first, second))
     spread = _whole_product(x, x) * _whole_product(y, y)
     return _whole_product(x, y) / math.sqrt(spread) if spread else None
 
@@ -87,19 +98,18 @@ def _doubled_ranks(values: NDArray[np.float64]) -> Whole:
     return np.asarray((2 * last - size + 1)[label.reshape(-1)], np.int64)
 
 
-def _whole_product(one: Whole, other: Whole) -> int:
+def _whole_product(x: Whole, y: Whole) -> int:
     """Σ x·y without overflow: 64-bit sums over short stretches."""
-    largest = max(int(np.abs(one).max(initial=1)) * int(np.abs(other).max(initial=1)), 1)
+    largest = max(int(np.abs(x).max(initial=1)) * int(np.abs(y).max(initial=1)), 1)
     stretch = max(2**62 // largest, 1)
-    return sum(int((one[i : i + stretch] * other[i : i + stretch]).sum()) for i in range(0, len(one), stretch))
+    return sum(int((x[i : i + stretch] * y[i : i + stretch]).sum()) for i in range(0, len(x), stretch))
 
 
-def cramer_v(one: Whole, other: Whole) -> float | None:
+def cramer_v(first: Whole, second: Whole) -> float | None:
     """Cramér's V of two columns of codes."""
-    count = len(one)
-    if count == 0:
+    if not len(first):
         return None
-    x, y = (np.unique(codes, return_inverse=True)[1].reshape(-1) for codes in (one, other))
+    x, y = (np.unique(codes, return_inverse=True)[1].reshape(-1) for codes in (first, second))
     rows, columns = np.bincount(x), np.bincount(y)
     smaller = min(len(rows), len(columns)) - 1
     if smaller == 0:

@@ -10,19 +10,20 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from celosia.hierarchy import BUILDERS, build, to_rows
-from celosia.model.parameters import Param, conflict
+from celosia.hierarchy.registry import BUILDERS, build
+from celosia.hierarchy.rows import to_rows
+from celosia.model.parameters import Parameter, conflict
 from celosia.model.values import SUPPRESSED
 
-PARAMS: Mapping[str, Param] = next(builder for builder in BUILDERS if builder.name == "intervals").params
+PARAMS: Mapping[str, Parameter] = next(builder for builder in BUILDERS if builder.name == "intervals").params
 _MOST_BANDS = 100_000
 
 
 def band_labels(values: Sequence[str], spec: Mapping[str, Any]) -> list[str | None]:
-    """The band of each number written as text; None for what no band holds."""
+    """The band of each number written as text; None for what lies in no band."""
     given = {name: value for name, value in spec.items() if value is not None}
-    made = build({"builder": "intervals", "height": 1, "uncovered": "suppress", **given}, values)
-    label = {leaf: band for leaf, band, *_ in to_rows(made)}
+    hierarchy = build({"builder": "intervals", "height": 1, "uncovered": "suppress", **given}, values)
+    label = {leaf: band for leaf, band, *_ in to_rows(hierarchy)}
     return [None if label[value] == SUPPRESSED else label[value] for value in values]
 
 
@@ -44,7 +45,7 @@ def covering(spec: Mapping[str, Any], low: Decimal, high: Decimal) -> dict[str, 
 
 
 def borders(spec: Mapping[str, Any]) -> list[Decimal]:
-    """Every limit of the bands, in order; a few that no band has do no harm to who asks between which limits one is."""
+    """Every limit of the bands, in order; some of them may bound no band, which does no harm."""
     if spec["cuts"] is not None:
         return list(spec["cuts"])
     start, width = spec["start"] or Decimal(0), spec["width"]

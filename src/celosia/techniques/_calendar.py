@@ -1,8 +1,8 @@
-"""Days behind cells: dates in declared formats, times of day, and instants brought to a stated time zone.
+"""The day of each cell: dates in declared formats, times of day, and instants in a declared time zone.
 
 Knows the formats of the hierarchies' dates and ISO 8601 times. Ignores what a day is for. A time without an offset
-is taken as local to the stated zone, so its day is the one written; an instant with an offset has no day until a
-zone is stated (YAPÓ 2.4). Days are whole numbers yyyymmdd: they compare as dates do, and their difference divided by
+is taken as local to the declared zone, so its day is the one written; an instant with an offset has no day until a
+zone is declared (YAPÓ 2.4). Days are whole numbers yyyymmdd: they compare as dates do, and their difference divided by
 10000 is a number of completed years.
 """
 
@@ -20,16 +20,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.errors import ZoneNeeded
-from celosia.hierarchy import BUILDERS
-from celosia.model.parameters import Param, conflict
-from celosia.techniques._contract import Given, Settings, unknown_in
+from celosia.hierarchy.registry import BUILDERS
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import unknown_in
+from celosia.techniques._contract import Settings, StepInput
 from celosia.techniques._identifiers import silent_cells
 from celosia.techniques._values import refuse_unreadable
+from celosia.techniques.errors import ZoneNeeded
 
 FORMATS = next(builder for builder in BUILDERS if builder.name == "dates").params["format"].choices
 DAY_FORMATS = tuple(shape for shape in FORMATS if "dd" in shape)
-ZONE = Param("text")
 _CLOCK = r"[T ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
 _TIME = rf"(?:{_CLOCK} ?(?P<offset>Z|[+-]\d{{2}}(?::?\d{{2}})?)?)?"
 _NEEDS_ZONE = -1
@@ -46,23 +46,23 @@ class Days:
     numbers: NDArray[np.int64]
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def present(self) -> NDArray[np.bool_]:
         """The lines with a day."""
         return self.numbers > 0
 
 
-def days_in(technique: str, given: Given, name: str, settings: Settings) -> Days:
+def days_in(technique: str, given: StepInput, name: str, settings: Settings) -> Days:
     """The days of a column; cells that are no date in the declared formats are refused with their count."""
     formats, zone = settings["formats"], time_zone(technique, settings.get("zone"))
     encoded = given.columns[name].dictionary_encode()
     plain = ~silent_cells(encoded.dictionary, unknown_in(settings, name))
-    found = np.where(plain, _read(encoded.dictionary, tuple(_shape(text) for text in formats), zone), 0)
-    place = encoded.indices.to_numpy(zero_copy_only=False)
-    refuse_unreadable(technique, given, name, (plain & (found == 0))[place], "date", formats=", ".join(formats))
-    waiting = (found == _NEEDS_ZONE)[place]
-    if waiting.any():
-        raise ZoneNeeded(technique=technique, variable=name, rows=int(given.rows[waiting].sum()))
-    return Days(found[place])
+    days = np.where(plain, _read(encoded.dictionary, tuple(_shape(text) for text in formats), zone), 0)
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    refuse_unreadable(technique, given, name, (plain & (days == 0))[codes], "date", formats=", ".join(formats))
+    without_zone = (days == _NEEDS_ZONE)[codes]
+    if without_zone.any():
+        raise ZoneNeeded(technique=technique, variable=name, rows=int(given.rows[without_zone].sum()))
+    return Days(days[codes])
 
 
 def time_zone(technique: str, name: str | None) -> ZoneInfo | None:
@@ -72,16 +72,15 @@ def time_zone(technique: str, name: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise conflict(technique, "zone", "zone", "techniques") from None
+        raise wrong_setting(technique, "zone", "zone") from None
 
 
-def stated_day(technique: str, parameter: str, text: str) -> int:
+def parse_day(technique: str, parameter: str, text: str) -> int:
     """A day given as a parameter, yyyy-mm-dd."""
     try:
-        day = date.fromisoformat(text)
+        return int(f"{date.fromisoformat(text):%Y%m%d}")
     except ValueError:
-        raise conflict(technique, parameter, "iso_date", "techniques") from None
-    return _number(day)
+        raise wrong_setting(technique, parameter, "iso_date") from None
 
 
 def iso_text(number: int) -> str:
@@ -89,18 +88,14 @@ def iso_text(number: int) -> str:
     return f"{number // 10000:04d}-{number // 100 % 100:02d}-{number % 100:02d}"
 
 
-def _number(day: date) -> int:
-    return day.year * 10000 + day.month * 100 + day.day
-
-
 def _read(values: pa.Array, shapes: Sequence[str], zone: ZoneInfo | None) -> Longs:
     """The day of each text; 0 when no format reads it, or two of them read different days."""
-    found, clash = np.zeros(len(values), np.int64), np.zeros(len(values), bool)
+    days, clash = np.zeros(len(values), np.int64), np.zeros(len(values), bool)
     for shape in shapes:
         day = _days(pc.extract_regex(values, shape), zone)
-        clash |= (day != 0) & (found != 0) & (day != found)
-        found = np.where(found == 0, day, found)
-    return np.where(clash, 0, found)
+        clash |= (day != 0) & (days != 0) & (day != days)
+        days = np.where(days == 0, day, days)
+    return np.where(clash, 0, days)
 
 
 def _days(parts: pa.StructArray, zone: ZoneInfo | None) -> Longs:
@@ -113,16 +108,18 @@ def _days(parts: pa.StructArray, zone: ZoneInfo | None) -> Longs:
     read &= dates.astype("datetime64[M]") == months  # no 31 April
     names = [field.name for field in parts.type]
     if "hour" not in names:
-        return np.where(read, _numbered(dates), 0)
+        return np.where(read, _day_numbers(dates), 0)
     hour, minute, second = (_part(parts, part, 0) for part in ("hour", "minute", "second"))
     read &= (hour < 24) & (minute < 60) & (second < 60)
-    stated = read & np.asarray(pc.not_equal(pc.fill_null(parts.field("offset"), ""), "").to_numpy(zero_copy_only=False))
-    numbers = np.where(read, _numbered(dates), 0)
+    with_offset = read & np.asarray(
+        pc.not_equal(pc.fill_null(parts.field("offset"), ""), "").to_numpy(zero_copy_only=False)
+    )
+    numbers = np.where(read, _day_numbers(dates), 0)
     if zone is None:
-        return np.where(stated, _NEEDS_ZONE, numbers)
-    away = _offsets(parts.field("offset").filter(pa.array(stated)))
-    instants = (dates.astype(np.int64) * 86400 + hour * 3600 + minute * 60 + second)[stated] - away
-    numbers[stated] = np.where(np.abs(away) < 86400, _local_days(instants, zone), 0)
+        return np.where(with_offset, _NEEDS_ZONE, numbers)
+    offset_seconds = _offsets(parts.field("offset").filter(pa.array(with_offset)))
+    instants = (dates.astype(np.int64) * 86400 + hour * 3600 + minute * 60 + second)[with_offset] - offset_seconds
+    numbers[with_offset] = np.where(np.abs(offset_seconds) < 86400, _local_days(instants, zone), 0)
     return numbers
 
 
@@ -146,27 +143,27 @@ def _seconds(text: str) -> int:
     if text == "Z":
         return 0
     digits = text[1:].replace(":", "").ljust(4, "0")
-    away = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-    return -away if text[0] == "-" else away
+    offset_seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return -offset_seconds if text[0] == "-" else offset_seconds
 
 
 def _local_days(instants: Longs, zone: ZoneInfo) -> Longs:
     """The day in a zone of each instant, in seconds since 1970 UTC; 0 beyond the calendar.
 
-    A zone is asked once for each hour; only inside an hour in which its clocks change is each instant asked for.
+    The zone is consulted once for each hour; only within an hour in which its clocks change, for each instant.
     """
-    hours, place = np.unique(instants // 3600, return_inverse=True)
-    begins = np.array([_away(hour * 3600, zone) for hour in hours.tolist()], np.int64)
-    ends = np.array([_away(hour * 3600 + 3599, zone) for hour in hours.tolist()], np.int64)
-    away = begins[place.reshape(-1)]
-    changing = (begins != ends)[place.reshape(-1)]
-    away[changing] = [_away(instant, zone) for instant in instants[changing].tolist()]
-    dates = (instants + np.where(away == _BEYOND, 0, away)) // 86400
-    known = (away != _BEYOND) & (dates >= _FIRST_DAY) & (dates <= _LAST_DAY)
-    return np.where(known, _numbered(np.where(known, dates, 0).astype("datetime64[D]")), 0)
+    hours, index = np.unique(instants // 3600, return_inverse=True)
+    begins = np.array([_utc_offset(hour * 3600, zone) for hour in hours.tolist()], np.int64)
+    ends = np.array([_utc_offset(hour * 3600 + 3599, zone) for hour in hours.tolist()], np.int64)
+    offset_seconds = begins[index.reshape(-1)]
+    changing = (begins != ends)[index.reshape(-1)]
+    offset_seconds[changing] = [_utc_offset(instant, zone) for instant in instants[changing].tolist()]
+    dates = (instants + np.where(offset_seconds == _BEYOND, 0, offset_seconds)) // 86400
+    known = (offset_seconds != _BEYOND) & (dates >= _FIRST_DAY) & (dates <= _LAST_DAY)
+    return np.where(known, _day_numbers(np.where(known, dates, 0).astype("datetime64[D]")), 0)
 
 
-def _away(instant: int, zone: ZoneInfo) -> int:
+def _utc_offset(instant: int, zone: ZoneInfo) -> int:
     """Seconds a zone is ahead of UTC at an instant."""
     try:
         offset = (_EPOCH + timedelta(seconds=instant)).astimezone(zone).utcoffset()
@@ -175,7 +172,7 @@ def _away(instant: int, zone: ZoneInfo) -> int:
     return _BEYOND if offset is None else int(offset.total_seconds())
 
 
-def _numbered(dates: NDArray[np.datetime64]) -> Longs:
+def _day_numbers(dates: NDArray[np.datetime64]) -> Longs:
     """Dates as yyyymmdd."""
     months = dates.astype("datetime64[M]")
     count = months.astype(np.int64)

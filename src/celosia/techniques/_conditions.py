@@ -1,7 +1,7 @@
-"""Conditions on rows, as a step declares them: a table from columns to the values asked for.
+"""Conditions on rows, as a step declares them: a table from columns to the values they must have.
 
 Knows texts. Ignores numbers and order. Several columns must all hold; of several tables, one is enough. A missing
-cell is asked for with "".
+cell is written "".
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.model.parameters import conflict
-from celosia.techniques._contract import Given
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._contract import StepInput
 
 Condition = Mapping[str, Sequence[str]]
 
@@ -25,7 +25,7 @@ def conditions(technique: str, parameter: str, declared: Any) -> tuple[Condition
     tables = (declared,) if isinstance(declared, dict) else tuple(declared or ())
     for table in tables:
         if not isinstance(table, dict) or not table or not all(_texts(values) for values in table.values()):
-            raise conflict(technique, parameter, "condition", "techniques")
+            raise wrong_setting(technique, parameter, "condition")
     return tables
 
 
@@ -34,28 +34,28 @@ def _texts(values: Any) -> bool:
 
 
 def columns_named(tables: Sequence[Condition]) -> tuple[str, ...]:
-    """The columns that conditions ask about."""
+    """The columns that conditions name."""
     return tuple(dict.fromkeys(name for table in tables for name in table))
 
 
-def holding(given: Given, tables: Sequence[Condition]) -> NDArray[np.bool_]:
+def lines_where(given: StepInput, tables: Sequence[Condition]) -> NDArray[np.bool_]:
     """The lines for which one of the conditions holds."""
-    found = np.zeros(given.lines, bool)
+    holds = np.zeros(given.lines, bool)
     for table in tables:
-        one = np.ones(given.lines, bool)
+        all_columns = np.ones(given.lines, bool)
         for name, values in table.items():
-            one &= _among(given.columns[name], values)
-        found |= one
-    return found
+            all_columns &= _among(given.columns[name], values)
+        holds |= all_columns
+    return holds
 
 
-def values_not_found(given: Given, tables: Sequence[Condition]) -> int:
-    """How many of the values asked for no row has: a sign of a code written otherwise."""
-    asked = {(name, value) for table in tables for name, values in table.items() for value in values}
+def values_not_found(given: StepInput, tables: Sequence[Condition]) -> int:
+    """How many of the declared values no row has: a sign of a code written in another way."""
+    declared = {(name, value) for table in tables for name, values in table.items() for value in values}
     present = {name: set(pc.unique(given.columns[name]).to_pylist()) for name in columns_named(tables)}
-    return sum(value not in present[name] for name, value in asked)
+    return sum(value not in present[name] for name, value in declared)
 
 
 def _among(cells: pa.Array, values: Sequence[str]) -> NDArray[np.bool_]:
-    found = pc.is_in(cells, value_set=pa.array(list(dict.fromkeys(values)), cells.type))
-    return np.asarray(found.to_numpy(zero_copy_only=False), bool)
+    among = pc.is_in(cells, value_set=pa.array(list(dict.fromkeys(values)), cells.type))
+    return np.asarray(among.to_numpy(zero_copy_only=False), bool)

@@ -37,27 +37,27 @@ class Grouping:
         return np.concatenate(([0], np.cumsum(self.sizes)))
 
 
-def grouped(values: Floats, cells: Longs, k: int, block: int | None) -> Grouping:
+def group_records(values: Floats, cells: Longs, k: int, block: int | None) -> Grouping:
     """Groups of k rows or more inside each cell; `values` has a row per row, a column per column."""
     several = values.shape[1] > 1
     order = np.argsort(cells, kind="stable") if several else np.lexsort((values[:, 0], cells))
     starts = np.concatenate(([0], np.cumsum(np.bincount(cells)))).astype(np.int64)
-    found = _mdav(values, order, starts, k, block) if several else _optimal(values[order], starts, k)
+    by_order, blocks = _mdav(values, order, starts, k, block) if several else _optimal(values[order], starts, k)
     label = np.empty(len(order), np.int64)
-    label[order] = found[0]
+    label[order] = by_order
     sizes = np.bincount(label, minlength=len(label))
     number = np.cumsum(sizes > 0) - 1
-    return Grouping(number[label], sizes[sizes > 0], found[1])
+    return Grouping(number[label], sizes[sizes > 0], blocks)
 
 
 def distinct_by(label: Longs, person: Longs, many: int) -> Longs:
-    """How many different persons stand under each label; -1 is a row whose person is not known, and counts for none."""
+    """How many different persons each label has; -1 is a row whose person is not known, and counts for none."""
     label, person = label[person >= 0], person[person >= 0]
     people = int(person.max(initial=0)) + 1
     return np.bincount(np.unique(label * people + person) // people, minlength=many)
 
 
-def joined(values: Floats, cells: Longs, found: Grouping, person: Longs, k: int) -> Grouping:
+def join_small_groups(values: Floats, cells: Longs, grouping: Grouping, person: Longs, k: int) -> Grouping:
     """The groups, each of too few persons joined with the nearest of its cell, until all have k different persons.
 
     Every cell must have k persons: then a group of fewer is never alone in its cell, and each round leaves fewer.
@@ -68,16 +68,16 @@ def joined(values: Floats, cells: Longs, found: Grouping, person: Longs, k: int)
     starts = np.concatenate(([0], np.cumsum(np.bincount(cells)))).astype(np.int64)
     scores = np.empty(values.shape)
     scores[order] = mdav.standard_scores(values[order], starts)
-    label = found.label
+    label = grouping.label
     while True:
         many = int(label.max(initial=-1)) + 1
         short = distinct_by(label, person, many) < k
         if not short.any():
-            return Grouping(label, np.bincount(label, minlength=many), found.blocks)
-        label = _together(scores, cells, label, short)[label]
+            return Grouping(label, np.bincount(label, minlength=many), grouping.blocks)
+        label = _merged_numbers(scores, cells, label, short)[label]
 
 
-def _together(scores: Floats, cells: Longs, label: Longs, short: NDArray[np.bool_]) -> Longs:
+def _merged_numbers(scores: Floats, cells: Longs, label: Longs, short: NDArray[np.bool_]) -> Longs:
     """A new number for each group: the same for a short one and the group of its cell whose centre is nearest."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -86,8 +86,8 @@ def _together(scores: Floats, cells: Longs, label: Longs, short: NDArray[np.bool
     centres = np.stack([np.bincount(label, scores[:, axis]) / sizes for axis in range(scores.shape[1])], axis=1)
     cell = np.empty(len(sizes), np.int64)
     cell[label] = cells
-    one, other = _nearest_groups(centres, cell, short)
-    links = coo_array((np.ones(len(one), bool), (one, other)), shape=(len(sizes), len(sizes)))
+    pairs = _nearest_groups(centres, cell, short)
+    links = coo_array((np.ones(len(pairs[0]), bool), pairs), shape=(len(sizes), len(sizes)))
     number: Longs = connected_components(links, directed=False)[1].astype(np.int64)
     return number
 
@@ -98,14 +98,14 @@ def _nearest_groups(centres: Floats, cell: Longs, short: NDArray[np.bool_]) -> t
 
     order = np.argsort(cell, kind="stable")
     ends = np.cumsum(np.bincount(cell))
-    one, other = [], []
+    small, nearest = [], []
     for number in np.unique(cell[short]).tolist():
         groups = order[ends[number - 1] if number else 0 : ends[number]]
-        asking = groups[short[groups]]
-        near = groups[KDTree(centres[groups]).query(centres[asking], k=2)[1]]
-        one.append(asking)
-        other.append(np.where(near[:, 0] == asking, near[:, 1], near[:, 0]))
-    return np.concatenate(one), np.concatenate(other)
+        too_small = groups[short[groups]]
+        near = groups[KDTree(centres[groups]).query(centres[too_small], k=2)[1]]
+        small.append(too_small)
+        nearest.append(np.where(near[:, 0] == too_small, near[:, 1], near[:, 0]))
+    return np.concatenate(small), np.concatenate(nearest)
 
 
 def _optimal(values: Floats, starts: Longs, k: int) -> tuple[Longs, int]:
@@ -124,12 +124,12 @@ def _mdav(values: Floats, rows: Longs, starts: Longs, k: int, block: int | None)
     order, blocks = mdav.split_segments(scores, starts, max(EXACT_ROWS, size) if block is None else size, size)
     label, within = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
     scores = scores[order]
-    _side_by_side(scores, blocks, k, within)
+    _mdav_in_blocks(scores, blocks, k, within)
     label[order] = within
     return label, len(blocks) - 1
 
 
-def _side_by_side(scores: Floats, blocks: Longs, k: int, label: Longs) -> None:
+def _mdav_in_blocks(scores: Floats, blocks: Longs, k: int, label: Longs) -> None:
     """MDAV in every block; threads share the blocks out, and no block sees another."""
     from celosia.kernels import mdav
 

@@ -1,4 +1,4 @@
-"""The distinct identifiers of some columns, each given one new text in every place it stands.
+"""The distinct identifiers of some columns, each replaced by one new text wherever it occurs.
 
 Knows columns of text and which cells name nobody: missing, masked, declared as unknown. Ignores how the new texts
 are chosen.
@@ -14,17 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.errors import NothingChosen
+from celosia.model.errors import NothingChosen
 from celosia.model.values import MISSING
-from celosia.techniques._contract import Given, Settings, unknown_in
-from celosia.techniques._settings import named_once
+from celosia.techniques._checks import refuse_repeated_names
+from celosia.techniques._columns import unknown_in
+from celosia.techniques._contract import Settings, StepInput
 
 Mask = NDArray[np.bool_]
-Renaming = Callable[[pa.Array, Sequence[str]], pa.Array]
+NewTexts = Callable[[pa.Array, Sequence[str]], pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class ReplacedIdentifiers:
     """The columns with their new texts, and beside each column the identifiers it had."""
 
     columns: dict[str, pa.Array]
@@ -36,16 +37,16 @@ def chosen_columns(settings: Settings) -> tuple[str, ...]:
     """`uses` of a technique over `columns` alone: at least one, each named once."""
     if not settings["columns"]:
         raise NothingChosen(option="columns")
-    named_once(settings["columns"])
+    refuse_repeated_names(settings["columns"])
     return tuple(settings["columns"])
 
 
 def silent_cells(cells: pa.Array, unknown: Sequence[str] = ()) -> Mask:
     """Cells that name nobody: missing, only asterisks, or a declared code of unknown."""
-    said = pc.match_substring_regex(cells, r"^\*+$")
+    silent = pc.match_substring_regex(cells, r"^\*+$")
     for text in (MISSING, *unknown):
-        said = pc.or_(said, pc.equal(cells, text))
-    return np.asarray(said.to_numpy(zero_copy_only=False), bool)
+        silent = pc.or_(silent, pc.equal(cells, text))
+    return np.asarray(silent.to_numpy(zero_copy_only=False), bool)
 
 
 def unknown_of(settings: Settings, group: Sequence[str]) -> tuple[str, ...]:
@@ -53,31 +54,33 @@ def unknown_of(settings: Settings, group: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for name in group for code in unknown_in(settings, name)))
 
 
-def replaced(given: Given, groups: Sequence[Sequence[str]], settings: Settings, renamed: Renaming) -> Replaced:
+def replace_identifiers(
+    given: StepInput, groups: Sequence[Sequence[str]], settings: Settings, new_texts: NewTexts
+) -> ReplacedIdentifiers:
     """New texts for the identifiers of groups of columns; one identifier, one text throughout its group."""
     columns: dict[str, pa.Array] = {}
     pairs: dict[str, tuple[pa.Array, pa.Array]] = {}
     distinct = 0
     for group in groups:
         known = identifiers([given.columns[name] for name in group], unknown_of(settings, group))
-        texts = renamed(known, group)
+        texts = new_texts(known, group)
         distinct += len(known)
         for name in group:
-            columns[name], used = _looked_up(given.columns[name], known, texts)
+            columns[name], used = _look_up(given.columns[name], known, texts)
             pairs[name] = (known.filter(used), texts.filter(used))
-    return Replaced(columns, pairs, distinct)
+    return ReplacedIdentifiers(columns, pairs, distinct)
 
 
 def identifiers(columns: Sequence[pa.Array], unknown: Sequence[str]) -> pa.Array:
     """The distinct identifiers of some columns, in code-point order."""
-    found = pa.chunked_array([column.unique() for column in columns], pa.large_string()).unique()
-    named = found.filter(pa.array(~silent_cells(found, unknown)))
-    return named.take(pc.sort_indices(named))
+    values = pa.chunked_array([column.unique() for column in columns], pa.large_string()).unique()
+    names = values.filter(pa.array(~silent_cells(values, unknown)))
+    return names.take(pc.sort_indices(names))
 
 
-def _looked_up(cells: pa.Array, known: pa.Array, texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The cells with their new texts, and which identifiers stand in them."""
-    place = pc.index_in(cells, value_set=known)
+def _look_up(cells: pa.Array, known: pa.Array, texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The cells with their new texts, and which identifiers occur in them."""
+    index = pc.index_in(cells, value_set=known)
     used = np.zeros(len(known), bool)
-    used[place.drop_null().to_numpy()] = True
-    return pc.coalesce(texts.take(place), cells), pa.array(used)
+    used[index.drop_null().to_numpy()] = True
+    return pc.coalesce(texts.take(index), cells), pa.array(used)

@@ -37,9 +37,9 @@ def mean(values: Floats) -> float:
     return exact_sum(values) / len(values)
 
 
-def covariance(one: Floats, other: Floats) -> float:
+def covariance(x: Floats, y: Floats) -> float:
     """Sample covariance of two centred columns of at least two numbers."""
-    return exact_sum(one * other) / (len(one) - 1)
+    return exact_sum(x * y) / (len(x) - 1)
 
 
 def variance(values: Floats) -> float:
@@ -74,25 +74,25 @@ def lower_root(matrix: Floats) -> tuple[Floats, tuple[int, ...]]:
     return root, tuple(independent)
 
 
-def combined(root: Floats, columns: Sequence[Floats]) -> list[Floats]:
+def combine(root: Floats, columns: Sequence[Floats]) -> list[Floats]:
     """L·z, term by term in the order of the columns."""
-    made = []
+    combinations = []
     for row in root:
         total = np.zeros(len(columns[0]))
         for weight, column in zip(row.tolist(), columns, strict=True):
             if weight:
                 total += weight * column
-        made.append(total)
-    return made
+        combinations.append(total)
+    return combinations
 
 
-def whitened(root: Floats, independent: tuple[int, ...], columns: Sequence[Floats]) -> list[Floats]:
+def whiten(root: Floats, independent: tuple[int, ...], columns: Sequence[Floats]) -> list[Floats]:
     """z with L·z = columns, by forward substitution; zero where a column depends on the ones before."""
-    made = [np.zeros(len(column)) for column in columns]
+    white = [np.zeros(len(column)) for column in columns]
     for j in independent:
         rest = columns[j].copy()
         for k in range(j):
             if root[j, k]:
-                rest -= root[j, k] * made[k]
-        made[j] = rest / root[j, j]
-    return made
+                rest -= root[j, k] * white[k]
+        white[j] = rest / root[j, j]
+    return white

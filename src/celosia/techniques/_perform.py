@@ -15,15 +15,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia import messages
-from celosia.errors import InternalFault, RepeatedVariable, TechniqueRefuses, UnknownVariable
-from celosia.model.changes import Change
+from celosia.errors import InternalFault
+from celosia.model.changes import StepChange
+from celosia.model.errors import RepeatedVariable, UnknownVariable
 from celosia.model.values import MISSING
-from celosia.techniques._contract import Given, Lines, Outcome, Technique
+from celosia.techniques._columns import encode_values
+from celosia.techniques._contract import Lines, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._registry import understood
+from celosia.techniques._registry import read_step
+from celosia.techniques.errors import TechniqueRefuses
 
 
-def perform(chosen: Technique, settings: Mapping[str, Any], given: Given, draws: Draws) -> tuple[Outcome, Change]:
+def perform(
+    chosen: Technique, settings: Mapping[str, Any], given: StepInput, draws: Draws
+) -> tuple[StepOutcome, StepChange]:
     """A technique's answer over the lines it is given, and the report of what it changes."""
     _refuse(chosen, settings, given)
     outcome = chosen.apply(given, settings, draws)
@@ -32,7 +37,7 @@ def perform(chosen: Technique, settings: Mapping[str, Any], given: Given, draws:
     return outcome, _change(chosen, given, outcome)
 
 
-def _refuse(chosen: Technique, settings: Mapping[str, Any], given: Given) -> None:
+def _refuse(chosen: Technique, settings: Mapping[str, Any], given: StepInput) -> None:
     rows = int(given.rows.sum())
     named = settings.get("columns") or tuple(given.columns)  # a stratum may well be empty
     treated = [given.columns[name] for name in named if name in given.columns]
@@ -46,16 +51,20 @@ def _refuse(chosen: Technique, settings: Mapping[str, Any], given: Given) -> Non
             raise TechniqueRefuses(technique=chosen.name, reason=messages.text(f"techniques.reason.{reason}"))
 
 
-def _change(chosen: Technique, given: Given, outcome: Outcome) -> Change:
+def _change(chosen: Technique, given: StepInput, outcome: StepOutcome) -> StepChange:
     touched = np.zeros(given.lines, bool) if outcome.dropped is None else outcome.dropped.copy()
     cells = {}
     for name, column in outcome.columns.items():
         before = given.columns.get(outcome.stands_for.get(name, name))
-        differs = np.ones(given.lines, bool) if before is None else _differs(before, column)
+        differs = (
+            np.ones(given.lines, bool)
+            if before is None
+            else np.asarray(pc.not_equal(before, column).to_numpy(zero_copy_only=False), bool)
+        )
         cells[name] = int(given.rows[differs].sum())
         touched |= differs
     rows = int(given.rows.sum())
-    return Change(
+    return StepChange(
         technique=chosen.name,
         columns=tuple(outcome.columns),
         rows=rows,
@@ -69,21 +78,17 @@ def _change(chosen: Technique, given: Given, outcome: Outcome) -> Change:
     )
 
 
-def _differs(before: pa.Array, after: pa.Array) -> NDArray[np.bool_]:
-    return np.asarray(pc.not_equal(before, after).to_numpy(zero_copy_only=False), bool)
-
-
-def refuse_repeated(names: Sequence[str], outcome: Outcome) -> None:
+def refuse_repeated(names: Sequence[str], outcome: StepOutcome) -> None:
     """A new column may not take the name of another that stays."""
     for name in outcome.columns:
         if name in names and outcome.stands_for.get(name, name) != name:
             raise RepeatedVariable(variable=name)
 
 
-def names_after(names: Sequence[str], outcome: Outcome) -> tuple[str, ...]:
-    """The columns of a table after a step: a new one stands where the one it replaces stood, or at the end."""
-    place = {old: new for new, old in outcome.stands_for.items()}
-    left = [place.get(name, name) for name in names if name in place or name not in outcome.removed]
+def names_after(names: Sequence[str], outcome: StepOutcome) -> tuple[str, ...]:
+    """The columns of a table after a step: a new one at the position of the one it replaces, or at the end."""
+    successor = {old: new for new, old in outcome.stands_for.items()}
+    left = [successor.get(name, name) for name in names if name in successor or name not in outcome.removed]
     return (*left, *(name for name in outcome.columns if name not in left))
 
 
@@ -92,14 +97,14 @@ class TreatedTable:
     """A table after a step, what the technique answered, and the row each line was."""
 
     table: pa.Table
-    outcome: Outcome
-    change: Change
+    outcome: StepOutcome
+    change: StepChange
     positions: NDArray[np.int64]
 
 
 def apply_to_frame(table: pa.Table, step: Mapping[str, Any], seed: bytes, label: str = "1") -> TreatedTable:
     """A step on a table of text held in memory; rows keep their order unless the step is about order."""
-    chosen, settings = understood(step)
+    chosen, settings = read_step(step)
     used = tuple(dict.fromkeys(chosen.uses(settings)))
     for name in used:
         if name not in table.column_names:
@@ -108,36 +113,32 @@ def apply_to_frame(table: pa.Table, step: Mapping[str, Any], seed: bytes, label:
     outcome, change = perform(chosen, settings, given, Draws(seed, label))
     refuse_repeated(table.column_names, outcome)
     positions = _positions(outcome, line)
-    made = _replaced(table, outcome, line).take(pa.array(positions))
-    return TreatedTable(made, outcome, replace(change, rows=table.num_rows), positions)
+    treated = _with_new_columns(table, outcome, line).take(pa.array(positions))
+    return TreatedTable(treated, outcome, replace(change, rows=table.num_rows), positions)
 
 
-def _lines(table: pa.Table, used: Sequence[str], lines: Lines) -> tuple[Given, NDArray[np.int64]]:
+def _lines(table: pa.Table, used: Sequence[str], lines: Lines) -> tuple[StepInput, NDArray[np.int64]]:
     """What a technique is given, and the line of each row."""
-    ranked = _ranked(table, table.column_names if lines is Lines.ROWS else used)
+    rank = _row_ranks(table, table.column_names if lines is Lines.ROWS else used)
     if lines is Lines.ROWS:
-        order = np.argsort(ranked, kind="stable")
+        order = np.argsort(rank, kind="stable")
         line = np.empty(len(order), np.int64)
         line[order] = np.arange(len(order))
         first = order
         rows = np.ones(len(order), np.int64)
     else:
-        _, first, line, rows = np.unique(ranked, return_index=True, return_inverse=True, return_counts=True)
+        _, first, line, rows = np.unique(rank, return_index=True, return_inverse=True, return_counts=True)
         rows = rows.astype(np.int64)
     columns = {name: _plain(table.column(name)).take(pa.array(first)) for name in used}
-    return Given(columns, rows, tuple(table.column_names)), line.reshape(-1)
+    return StepInput(columns, rows, tuple(table.column_names)), line.reshape(-1)
 
 
-def _ranked(table: pa.Table, names: Sequence[str]) -> NDArray[np.int64]:
+def _row_ranks(table: pa.Table, names: Sequence[str]) -> NDArray[np.int64]:
     """Rank of each row by the texts of some columns, in code-point order, column after column."""
     rank = np.zeros(table.num_rows, np.int64)
     for name in names:
-        found = _plain(table.column(name)).dictionary_encode()
-        order = pc.sort_indices(found.dictionary).to_numpy()
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        codes = place[found.indices.to_numpy(zero_copy_only=False)]
-        rank = np.unique(rank * max(len(order), 1) + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        codes, size = encode_values(_plain(table.column(name)))
+        rank = np.unique(rank * max(size, 1) + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return rank
 
 
@@ -145,17 +146,17 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks().cast(pa.large_string()) if isinstance(column, pa.ChunkedArray) else column
 
 
-def _replaced(table: pa.Table, outcome: Outcome, line: NDArray[np.int64]) -> pa.Table:
-    places = pa.array(line)
+def _with_new_columns(table: pa.Table, outcome: StepOutcome, line: NDArray[np.int64]) -> pa.Table:
+    lines = pa.array(line)
     old = dict(outcome.stands_for)
     columns = {
-        name: outcome.columns[name].take(places) if name in outcome.columns else table.column(old.get(name, name))
+        name: outcome.columns[name].take(lines) if name in outcome.columns else table.column(old.get(name, name))
         for name in names_after(table.column_names, outcome)
     }
     return pa.table(columns)
 
 
-def _positions(outcome: Outcome, line: NDArray[np.int64]) -> NDArray[np.int64]:
+def _positions(outcome: StepOutcome, line: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows that stay, in their order or in the one the step gives them."""
     order = np.arange(len(line)) if outcome.order is None else np.argsort(line)[outcome.order]
     return order if outcome.dropped is None else order[~outcome.dropped[line[order]]]

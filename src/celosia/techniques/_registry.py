@@ -1,4 +1,4 @@
-"""The techniques there are; each is a file of this room and is loaded when it is first asked for."""
+"""The techniques; each is a module of this package and is loaded when it is first used."""
 
 from __future__ import annotations
 
@@ -7,34 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from celosia import messages
-from celosia.errors import UnknownTechnique
 from celosia.techniques._contract import Technique
+from celosia.techniques.errors import UnknownTechnique
 
-NAMES = (
-    "select",
-    "remove_variables",
-    "remove_records",
-    "recode",
-    "generalise",
-    "mask",
-    "intervals",
-    "age",
-    "period",
-    "grid",
-    "region",
-    "top_bottom",
-    "microaggregate",
-    "noise",
-    "swap",
-    "rank_swap",
-    "swap_households",
-    "round",
-    "pram",
-    "suppress_cells",
-    "mask_sensitive",
-    "shuffle",
-    "renumber",
-    "pseudonymise",
+NAMES: tuple[str, ...] = tuple(
+    """
+    select remove_variables remove_records recode generalise mask intervals age period grid region top_bottom
+    microaggregate noise swap rank_swap swap_households round pram suppress_cells mask_sensitive shuffle renumber
+    pseudonymise
+    """.split()
 )
 
 
@@ -43,15 +24,15 @@ def technique(name: str) -> Technique:
     plain = str(name).replace("-", "_")
     if plain not in NAMES:
         raise UnknownTechnique(technique=str(name), known=", ".join(NAMES))
-    found: Technique = importlib.import_module(f"celosia.techniques.{plain}").TECHNIQUE
-    return found
+    chosen: Technique = importlib.import_module(f"celosia.techniques.{plain}").TECHNIQUE
+    return chosen
 
 
-def understood(step: Mapping[str, Any]) -> tuple[Technique, dict[str, Any]]:
+def read_step(step: Mapping[str, Any]) -> tuple[Technique, dict[str, Any]]:
     """The technique of a declared step and its parameters with their values."""
     given = dict(step)
     chosen = technique(given.pop("technique", ""))
-    return chosen, chosen.settled(given)
+    return chosen, chosen.read_settings(given)
 
 
 def meaning(name: str, parameter: str) -> str:

@@ -15,25 +15,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celosia.errors import BirthAfterReference
-from celosia.model.parameters import Param, conflict
+from celosia.model.parameters import Many, Number, Text, Whole
 from celosia.model.values import MISSING
 from celosia.techniques._bands import band_labels
-from celosia.techniques._calendar import DAY_FORMATS, ZONE, days_in, stated_day
-from celosia.techniques._contract import (
-    COLUMNS,
-    INTO,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    placed,
-    text_array,
-)
+from celosia.techniques._calendar import DAY_FORMATS, days_in, parse_day
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import replace_cells, text_array
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._values import new_names, recoded
+from celosia.techniques._parameters import COLUMNS, INTO, UNKNOWN, ZONE
+from celosia.techniques._values import new_names, recode_outcome
+from celosia.techniques.errors import BirthAfterReference
 
 _NAME = "age"
 
@@ -43,31 +35,31 @@ def _uses(settings: Settings) -> tuple[str, ...]:
     return (*settings["columns"], *reference)
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     names, reference = new_names(_NAME, settings), _reference(given, settings)
-    made = {name: _aged(given, name, reference, settings) for name in names}
-    return recoded(names, made, {"rows_without_reference": int(given.rows[reference == 0].sum())})
+    columns = {name: _age_column(given, name, reference, settings) for name in names}
+    return recode_outcome(names, columns, {"rows_without_reference": int(given.rows[reference == 0].sum())})
 
 
-def _reference(given: Given, settings: Settings) -> NDArray[np.int64]:
+def _reference(given: StepInput, settings: Settings) -> NDArray[np.int64]:
     if (settings["at"] is None) == (settings["at_column"] is None):
-        raise conflict(_NAME, "at, at_column", "at_or_column", "techniques")
+        raise wrong_setting(_NAME, "at, at_column", "at_or_column")
     if settings["at"] is not None:
-        return np.full(given.lines, stated_day(_NAME, "at", settings["at"]), np.int64)
+        return np.full(given.lines, parse_day(_NAME, "at", settings["at"]), np.int64)
     return days_in(_NAME, given, settings["at_column"], settings).numbers
 
 
-def _aged(given: Given, name: str, reference: NDArray[np.int64], settings: Settings) -> pa.Array:
+def _age_column(given: StepInput, name: str, reference: NDArray[np.int64], settings: Settings) -> pa.Array:
     births = days_in(_NAME, given, name, settings)
-    known = births.known & (reference > 0)
+    known = births.present & (reference > 0)
     late = known & (births.numbers > reference)
     if late.any():
         raise BirthAfterReference(variable=name, rows=int(given.rows[late].sum()))
-    ages, place = np.unique((reference - births.numbers)[known] // 10000, return_inverse=True)
-    labels = text_array(_labels(ages, settings)).take(pa.array(place.reshape(-1)))
-    without = births.known & ~known
-    cells = placed(given.columns[name], without, text_array([MISSING] * int(without.sum())))
-    return placed(cells, known, labels)
+    ages, index = np.unique((reference - births.numbers)[known] // 10000, return_inverse=True)
+    labels = text_array(_labels(ages, settings)).take(pa.array(index.reshape(-1)))
+    without = births.present & ~known
+    cells = replace_cells(given.columns[name], without, text_array([MISSING] * int(without.sum())))
+    return replace_cells(cells, known, labels)
 
 
 def _labels(ages: NDArray[np.int64], settings: Settings) -> list[str]:
@@ -92,13 +84,13 @@ TECHNIQUE = Technique(
     lines=Lines.VALUES,
     params={
         "columns": COLUMNS,
-        "at": Param("text"),
-        "at_column": Param("text"),
-        "cuts": Param("numbers", minimum=0),
-        "width": Param("whole", minimum=1),
-        "end": Param("whole", minimum=1),
-        "label": Param("text", default="{low}-{high}"),
-        "formats": Param("texts", default=("yyyy-mm-dd",), choices=DAY_FORMATS),
+        "at": Text(),
+        "at_column": Text(),
+        "cuts": Many(Number(minimum=0)),
+        "width": Whole(minimum=1),
+        "end": Whole(minimum=1),
+        "label": Text(default="{low}-{high}"),
+        "formats": Many(Text(choices=DAY_FORMATS), default=("yyyy-mm-dd",)),
         "zone": ZONE,
         "into": INTO,
         "unknown": UNKNOWN,

@@ -2,7 +2,7 @@
 
 Knows the sphere. Ignores maps. The globe is cut into bands of equal height between the equator and each pole; a band
 into as many equal cells as fit its poleward edge, where it is narrowest; the cap around a pole is one cell. Lengths
-are taken on the smallest radius of the Earth, so a cell is never less than asked for. A label is the centre of its
+are taken on the smallest radius of the Earth, so a cell is never smaller than `km`. A label is the centre of its
 cell, and the exact coordinates leave.
 Source: YAPÓ 2.3 (exact latitude and longitude removed, grid of at least 10 km).
 """
@@ -15,20 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celosia.model.parameters import Param, conflict
-from celosia.techniques._contract import (
-    DECIMAL,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    placed,
-    text_array,
-)
+from celosia.model.parameters import Number, Text
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import replace_cells, text_array
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._points import points_in
+from celosia.techniques._geography import points_in
+from celosia.techniques._parameters import DECIMAL, UNKNOWN
 
 _NAME = "grid"
 RADIUS = 6356.752  # km, WGS 84 polar radius: the smallest
@@ -56,8 +49,8 @@ def cells_of(latitude: Floats, longitude: Floats, km: float) -> tuple[Wholes, Wh
     """The band (negative south of the equator: -1 is the first) and the cell around the globe of each point."""
     count = bands(km)
     north = np.minimum(np.floor(np.abs(latitude) / 90 * count), count - 1).astype(np.int64)
-    present, place = np.unique(north, return_inverse=True)
-    around = np.array([cells_around(band, count, km) for band in present.tolist()], np.int64)[place.reshape(-1)]
+    present, index = np.unique(north, return_inverse=True)
+    around = np.array([cells_around(band, count, km) for band in present.tolist()], np.int64)[index.reshape(-1)]
     east = np.where(longitude == 180, 0.0, longitude + 180)  # 180° is -180°
     column = np.minimum(np.floor(east / 360 * around).astype(np.int64), around - 1)
     return np.where(latitude < 0, -1 - north, north), column
@@ -77,18 +70,18 @@ def label_of(band: int, column: int, km: float) -> str:
     )
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     km = float(settings["km"])
     if km < 1 or bands(km) < 1:
-        raise conflict(_NAME, "km", "km", "techniques")
+        raise wrong_setting(_NAME, "km", "km")
     points = points_in(_NAME, given, settings)
     pairs = np.stack(cells_of(points.latitude, points.longitude, km), axis=1)
-    cells, place = np.unique(pairs, axis=0, return_inverse=True)
+    cells, index = np.unique(pairs, axis=0, return_inverse=True)
     labels = text_array([label_of(band, column, km) for band, column in cells.tolist()])
-    made = placed(points.special, points.where, labels.take(pa.array(place.reshape(-1))))
+    column = replace_cells(points.special, points.where, labels.take(pa.array(index.reshape(-1))))
     both = (settings["latitude"], settings["longitude"])
-    return Outcome(
-        columns={settings["into"]: made},
+    return StepOutcome(
+        columns={settings["into"]: column},
         stands_for={settings["into"]: both[0]},
         removed=both,
         notes={"cells": len(cells)},
@@ -99,10 +92,10 @@ TECHNIQUE = Technique(
     name=_NAME,
     lines=Lines.VALUES,
     params={
-        "latitude": Param("text", required=True),
-        "longitude": Param("text", required=True),
-        "km": Param("number", default=10),
-        "into": Param("text", default="cell"),
+        "latitude": Text(required=True),
+        "longitude": Text(required=True),
+        "km": Number(default=10),
+        "into": Text(default="cell"),
         "decimal": DECIMAL,
         "unknown": UNKNOWN,
     },

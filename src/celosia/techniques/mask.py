@@ -8,55 +8,43 @@ Source: MINSAL, Implementación and Anexo II.2 (CUT: two digits of region, one o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from celosia.model.parameters import Param, conflict
-from celosia.techniques._contract import (
-    COLUMNS,
-    INTO,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    columns_of,
-    unknown_in,
-)
-from celosia.techniques._draws import Draws
-from celosia.techniques._values import each_value, new_names, plain_lines, recoded, refuse_unreadable
+from celosia.model.parameters import Text, Whole
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import unknown_in
+from celosia.techniques._contract import Settings, StepInput
+from celosia.techniques._families import recoding
+from celosia.techniques._values import each_value, plain_lines, refuse_unreadable
 
 _NAME = "mask"
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _refuse_ambiguous_length(settings: Settings) -> None:
     if (settings["keep"] is None) == (settings["steps"] is None):
-        raise conflict(_NAME, "keep, steps", "keep_or_steps", "techniques")
-    names = new_names(_NAME, settings)
-    made = {name: _masked(given, name, settings) for name in names}
-    return recoded(names, made, {"rows_kept_whole": _kept_whole(given, made, settings)})
+        raise wrong_setting(_NAME, "keep, steps", "keep_or_steps")
 
 
-def _masked(given: Given, name: str, settings: Settings) -> pa.Array:
-    made = each_value(given.columns[name], unknown_in(settings, name), lambda values: _published(values, settings))
-    refuse_unreadable(_NAME, given, name, made.failed, "width", width=settings["width"])
-    return made.cells
+def _mask_column(given: StepInput, name: str, settings: Settings) -> pa.Array:
+    column = each_value(given.columns[name], unknown_in(settings, name), lambda values: _mask_values(values, settings))
+    refuse_unreadable(_NAME, given, name, column.failed, "width", width=settings["width"])
+    return column.cells
 
 
-def _published(values: Sequence[str], settings: Settings) -> list[str | None]:
+def _mask_values(values: Sequence[str], settings: Settings) -> list[str | None]:
     width, published = settings["width"], []
     for value in values:
         digits = value.isascii() and value.isdigit()
         text = value.zfill(width) if width is not None and digits else value
-        published.append(_hidden(text, settings) if width is None or len(text) == width else None)
+        published.append(_mask_text(text, settings) if width is None or len(text) == width else None)
     return published
 
 
-def _hidden(text: str, settings: Settings) -> str:
+def _mask_text(text: str, settings: Settings) -> str:
     keep, steps = settings["keep"], settings["steps"]
     count = max(len(text) - keep, 0) if keep is not None else min(steps, len(text))
     if settings["side"] == "left":
@@ -64,29 +52,25 @@ def _hidden(text: str, settings: Settings) -> str:
     return text[: len(text) - count] + "*" * count
 
 
-def _kept_whole(given: Given, made: dict[str, pa.Array], settings: Settings) -> int:
-    """Rows whose value lost no character: shorter than what is kept."""
+def _notes(given: StepInput, columns: Mapping[str, pa.Array], settings: Settings) -> dict[str, int]:
+    """Rows whose value lost no character: no longer than `keep`."""
     total = 0
-    for name, cells in made.items():
+    for name, cells in columns.items():
         whole = np.asarray(pc.invert(pc.match_substring(cells, "*")).to_numpy(zero_copy_only=False), bool)
         total += int(given.rows[whole & plain_lines(given.columns[name], unknown_in(settings, name))].sum())
-    return total
+    return {"rows_kept_whole": total}
 
 
-TECHNIQUE = Technique(
-    name=_NAME,
-    lines=Lines.VALUES,
-    params={
-        "columns": COLUMNS,
-        "keep": Param("whole", minimum=0),
-        "steps": Param("whole", minimum=1),
-        "side": Param("text", default="right", choices=("right", "left")),
-        "width": Param("whole", minimum=1),
-        "into": INTO,
-        "unknown": UNKNOWN,
+TECHNIQUE = recoding(
+    _NAME,
+    {
+        "keep": Whole(minimum=0),
+        "steps": Whole(minimum=1),
+        "side": Text(default="right", choices=("right", "left")),
+        "width": Whole(minimum=1),
     },
-    uses=columns_of,
-    apply=_apply,
-    apart=True,
+    _mask_column,
+    check=_refuse_ambiguous_length,
+    notes=_notes,
     norms=("M17",),
 )

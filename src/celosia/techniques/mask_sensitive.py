@@ -1,8 +1,8 @@
-"""Masking of the sensitive value where a class tells too few of them: the last resort when l cannot be reached.
+"""Masking of the sensitive value in equivalence classes that show too few of them, when l cannot be reached.
 
 Knows classes (rows with the same values of the columns) and the values each shows. Masked values are no values and a
-class that shows nothing is safe; missing is one value unless told otherwise (REQUIREMENTS X3, X4). A masked column
-may still be read from another that follows from it: name both, with `together`.
+class that shows nothing is safe; missing is one value unless `empty_is_value` is off (REQUIREMENTS X3, X4). A masked
+column may still be read from a dependent column: name both, with `together`.
 Source: MINSAL, Definiciones, L-diversidad.
 """
 
@@ -13,23 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.errors import NothingChosen, SensitiveIsQuasi
-from celosia.model.parameters import Param
+from celosia.model.errors import NothingChosen
+from celosia.model.parameters import Flag, Many, Text, Whole
 from celosia.model.values import MISSING, SUPPRESSED
-from celosia.techniques._contract import (
-    COLUMNS,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    coded,
-    placed,
-    strata_of,
-)
+from celosia.techniques._checks import refuse_repeated_names
+from celosia.techniques._columns import encode_values, mask_cells, strata_of
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
 from celosia.techniques._identifiers import chosen_columns, silent_cells
-from celosia.techniques._settings import named_once
+from celosia.techniques._parameters import COLUMNS
+from celosia.techniques.errors import SensitiveIsQuasi
 
 Mask = NDArray[np.bool_]
 
@@ -40,11 +33,11 @@ def _uses(settings: Settings) -> tuple[str, ...]:
             raise SensitiveIsQuasi(variable=name)
     if not settings["sensitive"]:
         raise NothingChosen(option="sensitive")
-    named_once(settings["sensitive"])
+    refuse_repeated_names(settings["sensitive"])
     return (*chosen_columns(settings), *settings["sensitive"])
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     label, count = strata_of(given, settings["columns"])
     poor = {name: _poor(given.columns[name], label, count, settings) for name in settings["sensitive"]}
     if settings["together"]:
@@ -54,9 +47,9 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
     for name, fails in poor.items():
         cells = given.columns[name]
         mask = fails[label] & ~_equal(cells, SUPPRESSED)
-        columns[name] = placed(cells, mask, pa.array([SUPPRESSED] * int(mask.sum()), pa.large_string()))
+        columns[name] = mask_cells(cells, mask)
         values[name], classes[name] = int(given.rows[mask].sum()), int(fails.sum())
-    return Outcome(
+    return StepOutcome(
         columns=columns,
         preserved=("rows", "class_sizes", "other_values"),
         notes={"classes": count, "classes_masked": classes, "values_masked": values},
@@ -69,7 +62,7 @@ def _poor(cells: pa.Array, label: NDArray[np.int64], count: int, settings: Setti
     visible = missing | ~silent_cells(cells)
     shows = np.bincount(label[visible], minlength=count) > 0
     counted = visible if settings["empty_is_value"] else visible & ~missing
-    codes, size = coded(cells)
+    codes, size = encode_values(cells)
     pairs = np.unique(label[counted] * max(size, 1) + codes[counted])
     distinct = np.bincount(pairs // max(size, 1), minlength=count)
     return np.asarray(shows & (distinct < settings["l"]), bool)
@@ -84,10 +77,10 @@ TECHNIQUE = Technique(
     lines=Lines.VALUES,
     params={
         "columns": COLUMNS,
-        "sensitive": Param("texts", required=True),
-        "l": Param("whole", default=2, minimum=2),
-        "empty_is_value": Param("flag", default=True),
-        "together": Param("flag", default=False),
+        "sensitive": Many(Text(), required=True),
+        "l": Whole(default=2, minimum=2),
+        "empty_is_value": Flag(default=True),
+        "together": Flag(default=False),
     },
     uses=_uses,
     apply=_apply,

@@ -1,10 +1,10 @@
-"""Microaggregation: numbers give way to the mean of a group of at least k near records (ATENEA 4.2.4).
+"""Microaggregation: numbers are replaced by the mean of a group of at least k near records (ATENEA 4.2.4).
 
 Knows the columns and strata it is given. Ignores roles and norms. One column is grouped optimally, several by MDAV on
 standard scores; where the column of the persons is given, groups are joined with their nearest until each holds k
 different persons, not rows of fewer. No group crosses a stratum, nor joins rows that lack different columns, so that
 every published vector that holds a number repeats k times or more in its stratum. Cells without a number stay as they
-are. A group has one text per column, made once, so that its rows cannot be told apart.
+are. A group has one text per column, written once, so that its rows cannot be distinguished.
 Sources: Hansen and Mukherjee (2003); Domingo-Ferrer and Torra (2005).
 """
 
@@ -21,29 +21,15 @@ from numpy.typing import NDArray
 
 from celosia import messages
 from celosia.data.numbers import number_texts
-from celosia.errors import GroupLargerThanTable, PatternsTooSmall, StrataTooSmall
-from celosia.model.parameters import Param, conflict
-from celosia.model.values import SUPPRESSED
-from celosia.techniques._contract import (
-    COLUMNS,
-    DECIMAL,
-    DECIMALS,
-    STRATA,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    coded,
-    columns_of,
-    numbers_in,
-    placed,
-    strata_of,
-)
+from celosia.model.parameters import Flag, Text, Whole
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import columns_of, encode_values, mask_cells, numbers_in, replace_cells, strata_of
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._groups import Grouping, distinct_by, grouped, joined
+from celosia.techniques._groups import Grouping, distinct_by, group_records, join_small_groups
 from celosia.techniques._identifiers import silent_cells
+from celosia.techniques._parameters import COLUMNS, DECIMAL, DECIMALS, STRATA, UNKNOWN
+from celosia.techniques.errors import GroupLargerThanTable, PatternsTooSmall, StrataTooSmall
 
 _NAME = "microaggregate"
 _SAFE = 3  # groups of two tell each member the other's value (ATENEA 4.2.4 asks for three)
@@ -51,30 +37,30 @@ Mask = NDArray[np.bool_]
 Longs = NDArray[np.int64]
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    _check(settings)
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
+    _check_settings(settings)
     names, k = settings["columns"], settings["k"]
     values, plain = _numbers(given, settings)
-    held = np.logical_or.reduce(list(plain.values()))
+    numeric = np.logical_or.reduce(list(plain.values()))
     stratum, _ = strata_of(given, settings["strata"])
     person = _persons(given, settings)
-    _refuse_small_strata(_count(stratum, None, held) > 0, _count(stratum, person, held), settings)
+    _refuse_small_strata(_count(stratum, None, numeric) > 0, _count(stratum, person, numeric), settings)
     cells = _cells(given, plain, stratum)
-    few = held & (_count(cells, person, held)[cells] < k)
-    if few.any() and settings["sparse"] == "refuse":
-        raise PatternsTooSmall(technique=_NAME, rows=int(few.sum()), k=k, unit=_unit(settings))
-    kept = held & ~few
-    if not kept.any():
-        return Outcome(columns={name: _masked(given.columns[name], plain[name] & few) for name in names})
-    dense = np.unique(cells[kept], return_inverse=True)[1].reshape(-1).astype(np.int64)
-    values = values if kept.all() else values[kept]
-    grouping = grouped(values, dense, k, settings["block"])
+    sparse = numeric & (_count(cells, person, numeric)[cells] < k)
+    if sparse.any() and settings["sparse"] == "refuse":
+        raise PatternsTooSmall(technique=_NAME, rows=int(sparse.sum()), k=k, unit=_unit(settings))
+    chosen = numeric & ~sparse
+    if not chosen.any():
+        return StepOutcome(columns={name: mask_cells(given.columns[name], plain[name] & sparse) for name in names})
+    dense = np.unique(cells[chosen], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    values = values if chosen.all() else values[chosen]
+    grouping = group_records(values, dense, k, settings["block"])
     if person is not None:
-        grouping = joined(values, dense, grouping, person[kept], k)
-    outcome = _published(given, values, plain, grouping, kept, settings)
+        grouping = join_small_groups(values, dense, grouping, person[chosen], k)
+    outcome = _replace_by_aggregates(given, values, plain, grouping, chosen, settings)
     if person is None:
         return outcome
-    fewest = int(distinct_by(grouping.label, person[kept], len(grouping.sizes)).min())
+    fewest = int(distinct_by(grouping.label, person[chosen], len(grouping.sizes)).min())
     return replace(outcome, notes={**outcome.notes, "fewest_persons_in_a_group": fewest})
 
 
@@ -83,12 +69,12 @@ def _uses(settings: Settings) -> tuple[str, ...]:
     return (*columns_of(settings), *person)
 
 
-def _persons(given: Given, settings: Settings) -> Longs | None:
+def _persons(given: StepInput, settings: Settings) -> Longs | None:
     """The person of each row as a number, -1 where the cell names nobody."""
     if settings["person"] is None:
         return None
     cells = given.columns[settings["person"]]
-    return np.where(silent_cells(cells), -1, coded(cells)[0])
+    return np.where(silent_cells(cells), -1, encode_values(cells)[0])
 
 
 def _unit(settings: Settings) -> str:
@@ -103,25 +89,25 @@ def _count(label: Longs, person: Longs | None, where: Mask) -> Longs:
     return distinct_by(label[where], person[where], many)
 
 
-def _numbers(given: Given, settings: Settings) -> tuple[NDArray[np.float64], dict[str, Mask]]:
+def _numbers(given: StepInput, settings: Settings) -> tuple[NDArray[np.float64], dict[str, Mask]]:
     """A column of numbers per column, 0 where a cell holds none, and the cells that hold one."""
     values, plain = np.zeros((given.lines, len(settings["columns"]))), {}
-    for place, name in enumerate(settings["columns"]):
+    for position, name in enumerate(settings["columns"]):
         column = numbers_in(given, name, settings, _NAME)
         plain[name] = column.plain
-        values[column.plain, place] = column.values[column.plain]
+        values[column.plain, position] = column.values[column.plain]
     return values, plain
 
 
-def _check(settings: Settings) -> None:
+def _check_settings(settings: Settings) -> None:
     """Refuse parameters that do not fit each other."""
     names = (*settings["columns"], *settings["strata"])
     if not settings["columns"] or len(set(names)) < len(names):
-        raise conflict(_NAME, "columns", "columns_apart", "techniques")
+        raise wrong_setting(_NAME, "columns", "columns_apart")
     if settings["k"] < _SAFE and not settings["small_groups"]:
-        raise conflict(_NAME, "k", "groups_of_two", "techniques")
+        raise wrong_setting(_NAME, "k", "groups_of_two")
     if settings["block"] is not None and settings["block"] < 2 * settings["k"]:
-        raise conflict(_NAME, "block", "block_of_two_groups", "techniques")
+        raise wrong_setting(_NAME, "block", "block_of_two_groups")
 
 
 def _refuse_small_strata(present: Mask, sizes: Longs, settings: Settings) -> None:
@@ -134,40 +120,40 @@ def _refuse_small_strata(present: Mask, sizes: Longs, settings: Settings) -> Non
         raise GroupLargerThanTable(technique=_NAME, rows=int(sizes.sum()), k=k, unit=unit)
 
 
-def _cells(given: Given, plain: Mapping[str, Mask], stratum: Longs) -> Longs:
+def _cells(given: StepInput, plain: Mapping[str, Mask], stratum: Longs) -> Longs:
     """Rows of one stratum that hold numbers in the same columns and the same texts in the others share a cell."""
     cells = stratum
     for name, numbers in plain.items():
         if not numbers.all():
             number = pa.scalar("\x00", pa.large_string())  # stands for any number
-            codes, size = coded(pc.if_else(pa.array(numbers), number, given.columns[name]))
+            codes, size = encode_values(pc.if_else(pa.array(numbers), number, given.columns[name]))
             cells = np.unique(cells * size + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return cells
 
 
-def _published(
-    given: Given,
+def _replace_by_aggregates(
+    given: StepInput,
     values: NDArray[np.float64],
     plain: Mapping[str, Mask],
     grouping: Grouping,
-    kept: Mask,
+    chosen: Mask,
     settings: Settings,
-) -> Outcome:
-    """Put what stands for each group in the place of its rows, and mask the numbers of the rows that are in none."""
-    published, lost, weighed = {}, 0.0, 0
-    for place, (name, numbers) in enumerate(plain.items()):
-        stands = _aggregate(values[:, place].copy(), grouping, settings["aggregate"])
-        held = numbers[kept]
-        label = grouping.label[held]
-        share = _share_lost(values[held, place], stands[label])
+) -> StepOutcome:
+    """Replace the numbers of each group by their aggregate, and mask the numbers of the rows that are in none."""
+    columns, lost, weighed = {}, 0.0, 0
+    for position, (name, numbers) in enumerate(plain.items()):
+        aggregates = _aggregate(values[:, position].copy(), grouping, settings["aggregate"])
+        numeric = numbers[chosen]
+        label = grouping.label[numeric]
+        share = _share_lost(values[numeric, position], aggregates[label])
         if share is not None:
             lost, weighed = lost + share * len(label), weighed + len(label)
-        texts = number_texts(stands, settings["decimals"], settings["decimal"]).take(pa.array(label))
-        published[name] = _masked(placed(given.columns[name], numbers & kept, texts), numbers & ~kept)
-    masked = int((np.logical_or.reduce(list(plain.values())) & ~kept).sum())
+        texts = number_texts(aggregates, settings["decimals"], settings["decimal"]).take(pa.array(label))
+        columns[name] = mask_cells(replace_cells(given.columns[name], numbers & chosen, texts), numbers & ~chosen)
+    masked = int((np.logical_or.reduce(list(plain.values())) & ~chosen).sum())
     whole = settings["aggregate"] == "mean" and settings["decimals"] is None and not masked
     notes = _notes(grouping, lost / weighed if weighed else 0.0, masked)
-    return Outcome(columns=published, preserved=("total",) if whole else (), notes=notes)
+    return StepOutcome(columns=columns, preserved=("total",) if whole else (), notes=notes)
 
 
 def _aggregate(values: NDArray[np.float64], grouping: Grouping, kind: str) -> NDArray[np.float64]:
@@ -189,10 +175,6 @@ def _share_lost(values: NDArray[np.float64], published: NDArray[np.float64]) -> 
     return share if share >= 0.0 else None
 
 
-def _masked(cells: pa.Array, where: Mask) -> pa.Array:
-    return pc.if_else(pa.array(where), pa.scalar(SUPPRESSED, pa.large_string()), cells)
-
-
 def _notes(grouping: Grouping, lost: float, masked: int) -> dict[str, Any]:
     return {
         "groups": len(grouping.sizes),
@@ -209,13 +191,13 @@ TECHNIQUE = Technique(
     lines=Lines.ROWS,
     params={
         "columns": COLUMNS,
-        "k": Param("whole", default=_SAFE, minimum=2),
-        "small_groups": Param("flag", default=False),
+        "k": Whole(default=_SAFE, minimum=2),
+        "small_groups": Flag(default=False),
         "strata": STRATA,
-        "person": Param("text"),
-        "aggregate": Param("text", default="mean", choices=("mean", "median", "mode")),
-        "sparse": Param("text", default="refuse", choices=("refuse", "mask")),
-        "block": Param("whole", minimum=4),
+        "person": Text(),
+        "aggregate": Text(default="mean", choices=("mean", "median", "mode")),
+        "sparse": Text(default="refuse", choices=("refuse", "mask")),
+        "block": Whole(minimum=4),
         "decimals": DECIMALS,
         "decimal": DECIMAL,
         "unknown": UNKNOWN,

@@ -26,27 +26,14 @@ from numpy.typing import NDArray
 
 from celosia import messages
 from celosia.data.numbers import NumberColumn, number_texts
-from celosia.errors import NoSpread, NumbersTooLarge, OutsideBounds, PartlyMissing, TechniqueRefuses
-from celosia.model.parameters import Param
+from celosia.model.parameters import Flag, Number, Text
 from celosia.techniques import _moments as moments
-from celosia.techniques._contract import (
-    COLUMNS,
-    DECIMAL,
-    DECIMALS,
-    STRATA,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    columns_of,
-    numbers_in,
-    placed,
-    strata_of,
-)
+from celosia.techniques._checks import check_columns, refuse_not_positive, wrong_setting
+from celosia.techniques._columns import numbers_in, replace_cells, strata_of
+from celosia.techniques._contract import Settings, StepInput, StepOutcome
 from celosia.techniques._draws import Draws
-from celosia.techniques._settings import above_zero, named_once, some_column, wrong
+from celosia.techniques._families import perturbation
+from celosia.techniques.errors import NoSpread, NumbersTooLarge, OutsideBounds, PartlyMissing, TechniqueRefuses
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -55,42 +42,41 @@ _LARGEST_LEVEL = 1000  # times the spread of a column: nothing of it would be le
 _EXACT = 1e-9
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     _check(settings)
     columns = {name: _numbers(given, name, settings) for name in settings["columns"]}
     groups = tuple(moments.groups_of(*strata_of(given, settings["strata"])))
     chance = {name: draws.normal(given.lines) for name in columns}
     if settings["kind"] == "correlated":
-        noisy = _correlated(columns, groups, chance, settings)
+        noisy = _add_correlated_noise(columns, groups, chance, settings)
     else:
-        noisy = {name: _single(name, column, groups, chance[name], settings) for name, column in columns.items()}
-    made, notes = {}, {}
+        noisy = {name: _add_noise(name, column, groups, chance[name], settings) for name, column in columns.items()}
+    cells, notes = {}, {}
     for name, column in columns.items():
-        published = _published(noisy[name][column.plain], settings)
-        notes[name] = _account(column.values[column.plain], published)
+        published = _bound_and_round(noisy[name][column.plain], settings)
+        notes[name] = _noise_figures(column.values[column.plain], published)
         texts = number_texts(published, None, settings["decimal"])
-        made[name] = placed(given.columns[name], column.plain, texts)
-    return Outcome(made, preserved=_preserved(settings), notes={"noise": notes})
+        cells[name] = replace_cells(given.columns[name], column.plain, texts)
+    return StepOutcome(cells, preserved=_preserved_properties(settings), notes={"noise": notes})
 
 
 def _check(settings: Settings) -> None:
-    some_column("noise", settings["columns"])
-    named_once(settings["columns"], settings["strata"])
-    above_zero("noise", "level", settings["level"])
+    check_columns("noise", settings)
+    refuse_not_positive("noise", "level", settings["level"])
     if settings["level"] > _LARGEST_LEVEL:
-        raise wrong("noise", "level", "level_size")
+        raise wrong_setting("noise", "level", "level_size")
     low, high = settings["minimum"], settings["maximum"]
     if low is not None and high is not None and low >= high:
-        raise wrong("noise", "maximum", "maximum_above_minimum")
+        raise wrong_setting("noise", "maximum", "maximum_above_minimum")
     if settings["whole"] and settings["decimals"]:
-        raise wrong("noise", "decimals", "whole_or_decimals")
+        raise wrong_setting("noise", "decimals", "whole_or_decimals")
     inner = _inner_bounds(settings)
     if inner[0] > inner[1]:
-        raise wrong("noise", "maximum", "bounds_hold_no_number")
+        raise wrong_setting("noise", "maximum", "bounds_hold_no_number")
     if settings["restore"] and (low is not None or high is not None):
-        raise wrong("noise", "restore", "restore_with_bounds")
+        raise wrong_setting("noise", "restore", "restore_with_bounds")
     if settings["restore"] and _digits(settings) is not None:
-        raise wrong("noise", "restore", "restore_with_rounding")
+        raise wrong_setting("noise", "restore", "restore_with_rounding")
 
 
 def _digits(settings: Settings) -> int | None:
@@ -98,7 +84,7 @@ def _digits(settings: Settings) -> int | None:
     return 0 if settings["whole"] else settings["decimals"]
 
 
-def _numbers(given: Given, name: str, settings: Settings) -> NumberColumn:
+def _numbers(given: StepInput, name: str, settings: Settings) -> NumberColumn:
     column = numbers_in(given, name, settings, "noise")
     values = column.values[column.plain]
     large = int((np.abs(values) > _LARGEST / max(1.0, 12 * float(settings["level"]))).sum())  # no draw passes 9
@@ -111,11 +97,11 @@ def _numbers(given: Given, name: str, settings: Settings) -> NumberColumn:
     return column
 
 
-def _single(name: str, column: NumberColumn, groups: Sequence[Rows], chance: Floats, settings: Settings) -> Floats:
+def _add_noise(name: str, column: NumberColumn, groups: Sequence[Rows], chance: Floats, settings: Settings) -> Floats:
     """A column with noise of its own."""
     level, restore = float(settings["level"]), settings["restore"]
     multiplied = settings["kind"] == "multiplicative"
-    made = column.values.copy()
+    values = column.values.copy()
     flat, needed = 0, 3 if restore else 2
     for group in groups:
         lines = group[column.plain[group]]
@@ -125,10 +111,10 @@ def _single(name: str, column: NumberColumn, groups: Sequence[Rows], chance: Flo
             flat += 1
         elif len(x):
             noisy = x * np.abs(1 + level * z) if multiplied else x + (level * spread) * z
-            made[lines] = restored(x, noisy) if restore else noisy
+            values[lines] = restore_moments(x, noisy) if restore else noisy
     if flat:
         raise NoSpread(technique="noise", variable=name, groups=flat, needed=needed)
-    return made
+    return values
 
 
 def _spread(values: Floats) -> float:
@@ -138,37 +124,37 @@ def _spread(values: Floats) -> float:
     return float(np.sqrt(moments.variance(values)))
 
 
-def restored(x: Floats, noisy: Floats) -> Floats:
+def restore_moments(x: Floats, noisy: Floats) -> Floats:
     """Numbers with the mean and variance of x, by an affine map of the noisy ones."""
     scale = np.sqrt(moments.variance(x) / moments.variance(noisy))
-    made = moments.mean(x) + (noisy - moments.mean(noisy)) * scale
-    _exact((x,), (made,))
-    return np.asarray(made, np.float64)
+    restored = np.asarray(moments.mean(x) + (noisy - moments.mean(noisy)) * scale, np.float64)
+    _refuse_inexact((x,), (restored,))
+    return restored
 
 
-def _correlated(
+def _add_correlated_noise(
     columns: Mapping[str, NumberColumn], groups: Sequence[Rows], chance: Mapping[str, Floats], settings: Settings
 ) -> dict[str, Floats]:
-    """Columns with noise that goes together as they do."""
+    """Columns with noise of the same correlations as theirs."""
     complete = np.logical_and.reduce([column.plain for column in columns.values()])
     if settings["restore"]:
         _refuse_partly_missing(columns, complete)
-    made = {name: column.values.copy() for name, column in columns.items()}
+    noisy = {name: column.values.copy() for name, column in columns.items()}
     _refuse_flat(columns, groups, complete, 3 if settings["restore"] else 2)
     for group in groups:
         whole = group[complete[group]]
         if not len(whole):
             continue
         x = [column.values[whole] for column in columns.values()]
-        root, _ = moments.lower_root(moments.covariances(_centred(x)))
-        noise = moments.combined(root, [chance[name][group] for name in columns])
+        root, _ = moments.lower_root(moments.covariances(_centre(x)))
+        noise = moments.combine(root, [chance[name][group] for name in columns])
         for name, part in zip(columns, noise, strict=True):
-            made[name][group] += float(settings["level"]) * part
+            noisy[name][group] += float(settings["level"]) * part
         if settings["restore"]:
-            back = restored_together(x, [made[name][whole] for name in columns])
+            back = restore_covariances(x, [noisy[name][whole] for name in columns])
             for name, column in zip(columns, back, strict=True):
-                made[name][whole] = column
-    return made
+                noisy[name][whole] = column
+    return noisy
 
 
 def _refuse_partly_missing(columns: Mapping[str, NumberColumn], complete: NDArray[np.bool_]) -> None:
@@ -192,28 +178,28 @@ def _refuse_flat(
             raise NoSpread(technique="noise", variable=name, groups=flat, needed=needed)
 
 
-def restored_together(x: Sequence[Floats], noisy: Sequence[Floats]) -> list[Floats]:
+def restore_covariances(x: Sequence[Floats], noisy: Sequence[Floats]) -> list[Floats]:
     """Columns with the means and the covariance matrix of x, by an affine map of the noisy ones."""
-    target, _ = moments.lower_root(moments.covariances(_centred(x)))
-    centred = _centred(noisy)
+    target, _ = moments.lower_root(moments.covariances(_centre(x)))
+    centred = _centre(noisy)
     root, independent = moments.lower_root(moments.covariances(centred))
-    spread = moments.combined(target, moments.whitened(root, independent, centred))
-    made = [moments.mean(column) + part for column, part in zip(x, spread, strict=True)]
-    _exact(x, made)
-    return made
+    spread = moments.combine(target, moments.whiten(root, independent, centred))
+    restored = [moments.mean(column) + part for column, part in zip(x, spread, strict=True)]
+    _refuse_inexact(x, restored)
+    return restored
 
 
-def _centred(columns: Sequence[Floats]) -> list[Floats]:
+def _centre(columns: Sequence[Floats]) -> list[Floats]:
     return [column - moments.mean(column) for column in columns]
 
 
-def _exact(x: Sequence[Floats], made: Sequence[Floats]) -> None:
+def _refuse_inexact(x: Sequence[Floats], restored: Sequence[Floats]) -> None:
     """Refuse a restoration that 64-bit numbers cannot hold: a small spread far from zero."""
-    before, after = moments.covariances(_centred(x)), moments.covariances(_centred(made))
+    before, after = moments.covariances(_centre(x)), moments.covariances(_centre(restored))
     spread = np.sqrt(np.diag(before))
-    held = np.abs(after - before) <= _EXACT * np.outer(spread, spread)
-    means = [abs(moments.mean(b) - moments.mean(a)) <= _EXACT * s for a, b, s in zip(x, made, spread, strict=True)]
-    if not (held.all() and all(means)):
+    close = np.abs(after - before) <= _EXACT * np.outer(spread, spread)
+    means = [abs(moments.mean(b) - moments.mean(a)) <= _EXACT * s for a, b, s in zip(x, restored, spread, strict=True)]
+    if not (close.all() and all(means)):
         raise TechniqueRefuses(technique="noise", reason=messages.text("techniques.reason.restore_inexact"))
 
 
@@ -236,16 +222,16 @@ def _inner_bounds(settings: Settings) -> tuple[float, float]:
     return _bounds(inner)
 
 
-def _published(values: Floats, settings: Settings) -> Floats:
+def _bound_and_round(values: Floats, settings: Settings) -> Floats:
     """Numbers inside their bounds and with their decimals."""
-    inside = reflected(values, *_bounds(settings))
+    inside = reflect(values, *_bounds(settings))
     digits = _digits(settings)
     rounded = inside if digits is None else np.round(inside, digits)
     return np.clip(rounded, *_inner_bounds(settings)) + 0.0
 
 
-def reflected(values: Floats, low: float, high: float) -> Floats:
-    """Numbers thrown back at the bounds they pass, as often as needed."""
+def reflect(values: Floats, low: float, high: float) -> Floats:
+    """Numbers reflect at the bounds they pass, as often as needed."""
     if np.isfinite(low) and np.isfinite(high):
         turn = np.mod(values - low, 2 * (high - low))
         folded = low + np.minimum(turn, 2 * (high - low) - turn)
@@ -255,7 +241,7 @@ def reflected(values: Floats, low: float, high: float) -> Floats:
     return np.where(values > high, 2 * high - values, values) if np.isfinite(high) else values
 
 
-def _account(before: Floats, after: Floats) -> dict[str, Any]:
+def _noise_figures(before: Floats, after: Floats) -> dict[str, Any]:
     """What the noise did to a column; noise that changes nothing is refused."""
     changed = int((before != after).sum())
     if len(before) and not changed:
@@ -270,34 +256,27 @@ def _account(before: Floats, after: Floats) -> dict[str, Any]:
     }
 
 
-def _preserved(settings: Settings) -> tuple[str, ...]:
-    kept = ["missing"]
+def _preserved_properties(settings: Settings) -> tuple[str, ...]:
+    kinds = ["missing"]
     if settings["restore"]:
-        kept += ["mean", "variance"]
+        kinds += ["mean", "variance"]
     if settings["kind"] == "correlated":
-        kept.append("covariance" if settings["restore"] else "correlation_expected")
-    return tuple(kept)
+        kinds.append("covariance" if settings["restore"] else "correlation_expected")
+    return tuple(kinds)
 
 
-TECHNIQUE = Technique(
-    name="noise",
-    lines=Lines.ROWS,
-    params={
-        "columns": COLUMNS,
-        "kind": Param("text", default="uncorrelated", choices=("uncorrelated", "correlated", "multiplicative")),
-        "level": Param("number", default=Decimal("0.1")),
-        "restore": Param("flag", default=False),
-        "minimum": Param("number"),
-        "maximum": Param("number"),
-        "whole": Param("flag", default=False),
-        "decimals": DECIMALS,
-        "strata": STRATA,
-        "decimal": DECIMAL,
-        "unknown": UNKNOWN,
+TECHNIQUE = perturbation(
+    "noise",
+    {
+        "kind": Text(default="uncorrelated", choices=("uncorrelated", "correlated", "multiplicative")),
+        "level": Number(default=Decimal("0.1")),
+        "restore": Flag(default=False),
+        "minimum": Number(),
+        "maximum": Number(),
+        "whole": Flag(default=False),
     },
-    uses=columns_of,
-    apply=_apply,
-    random=True,
+    _apply,
+    shared="decimals strata decimal unknown",
     refuses=("one_row",),
     norms=("A20",),
 )

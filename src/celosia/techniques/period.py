@@ -2,7 +2,7 @@
 
 Knows dates, times and time zones. Ignores what happened then. Weeks are those of ISO 8601 (2024-W03); the other labels
 are those of the hierarchies' dates (2024-01, 2024-Q1, 2024, 2020-2024). An instant with an offset is brought to the
-stated zone; a time without one is taken as being in it. What is no date is refused with its count.
+declared zone; a time without one is taken as being in it. What is no date is refused with its count.
 Source: YAPÓ 2.4 (month, quarter, year, time zone stated), 2.5 (span of years), 2.6 (day, week).
 """
 
@@ -13,24 +13,15 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 
-from celosia.hierarchy import BUILDERS, build, to_rows
-from celosia.model.parameters import Param, conflict
-from celosia.techniques._calendar import FORMATS, ZONE, days_in, iso_text
-from celosia.techniques._contract import (
-    COLUMNS,
-    INTO,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    columns_of,
-    placed,
-    text_array,
-)
-from celosia.techniques._draws import Draws
-from celosia.techniques._values import new_names, recoded
+from celosia.hierarchy.registry import BUILDERS, build
+from celosia.hierarchy.rows import to_rows
+from celosia.model.parameters import Many, Text
+from celosia.techniques._calendar import FORMATS, days_in, iso_text
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import replace_cells, text_array
+from celosia.techniques._contract import Settings, StepInput
+from celosia.techniques._families import recoding
+from celosia.techniques._parameters import ZONE
 
 _NAME = "period"
 _UNITS = ("day", "week", "month", "quarter", "semester", "year", "span")
@@ -39,18 +30,16 @@ _MARKS = ("span", "span_start", "quarter_mark", "semester_mark")
 _DATES = next(builder for builder in BUILDERS if builder.name == "dates").params
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _refuse_finer_unit(settings: Settings) -> None:
     if any(_UNITS.index(settings["unit"]) < _FINEST.get(shape, 0) for shape in settings["formats"]):
-        raise conflict(_NAME, "unit", "finer_than_format", "techniques")
-    names = new_names(_NAME, settings)
-    return recoded(names, {name: _grouped(given, name, settings) for name in names})
+        raise wrong_setting(_NAME, "unit", "finer_than_format")
 
 
-def _grouped(given: Given, name: str, settings: Settings) -> pa.Array:
+def _group_column(given: StepInput, name: str, settings: Settings) -> pa.Array:
     days = days_in(_NAME, given, name, settings)
-    numbers, place = np.unique(days.numbers[days.known], return_inverse=True)
+    numbers, index = np.unique(days.numbers[days.present], return_inverse=True)
     labels = _labels([iso_text(number) for number in numbers.tolist()], settings)
-    return placed(given.columns[name], days.known, text_array(labels).take(pa.array(place.reshape(-1))))
+    return replace_cells(given.columns[name], days.present, text_array(labels).take(pa.array(index.reshape(-1))))
 
 
 def _labels(days: list[str], settings: Settings) -> list[str]:
@@ -66,20 +55,15 @@ def _labels(days: list[str], settings: Settings) -> list[str]:
     return [label[day] for day in days]
 
 
-TECHNIQUE = Technique(
-    name=_NAME,
-    lines=Lines.VALUES,
-    params={
-        "columns": COLUMNS,
-        "unit": Param("text", required=True, choices=_UNITS),
-        "formats": Param("texts", default=("yyyy-mm-dd",), choices=FORMATS),
+TECHNIQUE = recoding(
+    _NAME,
+    {
+        "unit": Text(required=True, choices=_UNITS),
+        "formats": Many(Text(choices=FORMATS), default=("yyyy-mm-dd",)),
         "zone": ZONE,
         **{name: _DATES[name] for name in _MARKS},
-        "into": INTO,
-        "unknown": UNKNOWN,
     },
-    uses=columns_of,
-    apply=_apply,
-    apart=True,
+    _group_column,
+    check=_refuse_finer_unit,
     norms=("Y11", "Y13"),
 )

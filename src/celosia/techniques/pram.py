@@ -20,27 +20,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.errors import MatrixIncomplete
-from celosia.model.parameters import Param
-from celosia.techniques._contract import (
-    COLUMNS,
-    STRATA,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    coded,
-    columns_of,
-    placed,
-    strata_of,
-    text_array,
-    unknown_in,
-)
+from celosia.model.parameters import Many, Number, Text, TomlTable
+from celosia.techniques._checks import check_columns, wrong_setting
+from celosia.techniques._columns import columns_of, encode_values, replace_cells, strata_of, text_array, unknown_in
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
 from celosia.techniques._moments import exact_sum
-from celosia.techniques._settings import named_once, some_column, wrong
+from celosia.techniques._parameters import COLUMNS, STRATA, UNKNOWN
+from celosia.techniques.errors import MatrixIncomplete
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -49,7 +36,7 @@ _SUM = Decimal("1e-9")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PramDraw:
     """New codes of the cells that take part, and what was to be expected of them."""
 
     codes: Rows
@@ -58,44 +45,30 @@ class Change:
     drift: float  # largest expected change of a frequency, as a share
 
 
-def invariant_matrix(counts: Rows, stay: float) -> Floats:
-    """R = P·Q for the categories of one stratum, spelt out; the cells are drawn without it."""
-    many = len(counts)
-    if many < 2:
-        return np.ones((many, many))
-    share = counts / counts.sum()
-    first = np.full((many, many), (1 - stay) / (many - 1))
-    np.fill_diagonal(first, stay)
-    reverse = (share[:, None] * first).T
-    reverse /= reverse.sum(axis=1, keepdims=True)
-    return np.asarray((first[:, :, None] * reverse[None, :, :]).sum(axis=1))
-
-
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    some_column("pram", settings["columns"])
-    named_once(settings["columns"], settings["strata"])
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
+    check_columns("pram", settings)
     matrix = None if settings["matrix"] is None else _matrix(settings)
     stay = _stay(settings)
     strata, _ = strata_of(given, settings["strata"])
-    made, notes = {}, {}
+    columns, notes = {}, {}
     for name in settings["columns"]:
         cells = given.columns[name]
         taking_part = _taking_part(cells, unknown_in(settings, name), settings["include"])
         chance = draws.uniform(given.lines)[taking_part], draws.uniform(given.lines)[taking_part]
-        codes, size = coded(cells.filter(pa.array(taking_part)))
+        codes, size = encode_values(cells.filter(pa.array(taking_part)))
         words = _words(cells.filter(pa.array(taking_part)))
         if matrix is None:
             change = through_two_stages(codes, strata[taking_part], size, stay, chance)
         else:
-            words, codes = _covered(words, codes, matrix, name)
+            words, codes = _matrix_codes(words, codes, matrix, name)
             change = through_matrix(codes, _table(matrix), chance[0])
-        made[name] = placed(cells, taking_part, words.take(pa.array(change.codes)))
-        notes[name] = _account(codes, change)
-    kept = ("categories", "frequencies_expected") if matrix is None else ()
-    return Outcome(made, preserved=kept, notes={"pram": notes})
+        columns[name] = replace_cells(cells, taking_part, words.take(pa.array(change.codes)))
+        notes[name] = _change_figures(codes, change)
+    preserved = ("categories", "frequencies_expected") if matrix is None else ()
+    return StepOutcome(columns, preserved=preserved, notes={"pram": notes})
 
 
-def _account(codes: Rows, change: Change) -> dict[str, Any]:
+def _change_figures(codes: Rows, change: PramDraw) -> dict[str, Any]:
     changed = int((codes != change.codes).sum())
     return {
         "cells": len(codes),
@@ -109,28 +82,28 @@ def _account(codes: Rows, change: Change) -> dict[str, Any]:
 
 def _stay(settings: Settings) -> float:
     if settings["stay"] is not None and settings["matrix"] is not None:
-        raise wrong("pram", "stay", "stay_or_matrix")
+        raise wrong_setting("pram", "stay", "stay_or_matrix")
     stay = STAY if settings["stay"] is None else settings["stay"]
     if not 0 < stay < 1:
-        raise wrong("pram", "stay", "inner_share")
+        raise wrong_setting("pram", "stay", "inner_share")
     return float(stay)
 
 
 def _taking_part(cells: pa.Array, unknown: Sequence[str], include: Sequence[str]) -> NDArray[np.bool_]:
     special = pc.match_substring_regex(cells, r"^\**$")
-    for words, takes_part in ((unknown, True), (include, False)):
-        found = pc.is_in(cells, value_set=pa.array(sorted(words), cells.type))
-        special = pc.or_(special, found) if takes_part else pc.and_not(special, found)
+    for words, stays in ((unknown, True), (include, False)):
+        listed = pc.is_in(cells, value_set=pa.array(sorted(words), cells.type))
+        special = pc.or_(special, listed) if stays else pc.and_not(special, listed)
     return ~special.to_numpy(zero_copy_only=False).astype(bool)
 
 
 def _words(cells: pa.Array) -> pa.Array:
-    """The categories in code-point order, as `coded` numbers them."""
-    found = pc.unique(cells)
-    return found.take(pc.sort_indices(found))
+    """The categories in code-point order, as `encode_values` numbers them."""
+    words = pc.unique(cells)
+    return words.take(pc.sort_indices(words))
 
 
-def through_two_stages(codes: Rows, strata: Rows, size: int, stay: float, chance: tuple[Floats, Floats]) -> Change:
+def through_two_stages(codes: Rows, strata: Rows, size: int, stay: float, chance: tuple[Floats, Floats]) -> PramDraw:
     """Draw each cell through P and then through Q, in its stratum."""
     present, kind, counts = np.unique(strata * size + codes, return_inverse=True, return_counts=True)
     kind, counts = kind.reshape(-1), counts.astype(np.int64)
@@ -140,12 +113,14 @@ def through_two_stages(codes: Rows, strata: Rows, size: int, stay: float, chance
     start = (np.cumsum(np.bincount(stratum)) - np.bincount(stratum))[stratum]
     spread = np.where(many > 1, (1 - stay) / np.maximum(many - 1, 1), 0.0)
     stays = np.where(many > 1, stay, 1.0)
-    middle = _elsewhere(kind, chance[0], stays, start, many)
+    middle = _first_stage(kind, chance[0], stays, start, many)
     reached = counts * stays + (total - counts) * spread  # Σ p[j]·P[j, l], times the rows of the stratum
-    final = _back(middle, chance[1], counts * stays / reached, counts, total, np.cumsum(counts)[start] - counts[start])
+    final = _second_stage(
+        middle, chance[1], counts * stays / reached, counts, total, np.cumsum(counts)[start] - counts[start]
+    )
     diagonal = _diagonal(counts, stays, spread, reached, stratum)
     expected = exact_sum(counts * (1 - diagonal)) / max(len(codes), 1)
-    return Change((present % max(size, 1))[final], expected, float(diagonal.min(initial=1.0)), 0.0)
+    return PramDraw((present % max(size, 1))[final], expected, float(diagonal.min(initial=1.0)), 0.0)
 
 
 def _sums(values: NDArray[Any], label: Rows) -> NDArray[Any]:
@@ -155,7 +130,7 @@ def _sums(values: NDArray[Any], label: Rows) -> NDArray[Any]:
     return sums
 
 
-def _elsewhere(kind: Rows, chance: Floats, stays: Floats, start: Rows, many: Rows) -> Rows:
+def _first_stage(kind: Rows, chance: Floats, stays: Floats, start: Rows, many: Rows) -> Rows:
     """First stage: stay, or one of the other categories of the stratum with equal chance."""
     leaves = chance >= stays[kind]
     left = kind[leaves]
@@ -167,7 +142,7 @@ def _elsewhere(kind: Rows, chance: Floats, stays: Floats, start: Rows, many: Row
     return middle
 
 
-def _back(middle: Rows, chance: Floats, stays: Floats, counts: Rows, total: Rows, ahead: Rows) -> Rows:
+def _second_stage(middle: Rows, chance: Floats, stays: Floats, counts: Rows, total: Rows, ahead: Rows) -> Rows:
     """Second stage: stay, or one of the others by their counts, as if a row of theirs had been drawn."""
     leaves = chance >= stays[middle]
     left = middle[leaves]
@@ -193,12 +168,12 @@ def _matrix(settings: Settings) -> dict[str, dict[str, Decimal]]:
     """The given matrix, checked: square, probabilities, rows that sum to one."""
     given = settings["matrix"]
     if not isinstance(given, Mapping) or not all(isinstance(row, Mapping) for row in given.values()):
-        raise wrong("pram", "matrix", "matrix_shape")
+        raise wrong_setting("pram", "matrix", "matrix_shape")
     matrix = {str(name): {str(to): _probability(value) for to, value in row.items()} for name, row in given.items()}
     if any(to not in matrix for row in matrix.values() for to in row):
-        raise wrong("pram", "matrix", "matrix_shape")
+        raise wrong_setting("pram", "matrix", "matrix_shape")
     if any(abs(sum(row.values(), Decimal(0)) - 1) > _SUM for row in matrix.values()):
-        raise wrong("pram", "matrix", "matrix_rows")
+        raise wrong_setting("pram", "matrix", "matrix_rows")
     return matrix
 
 
@@ -208,19 +183,19 @@ def _probability(value: Any) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if isinstance(value, bool) or not number.is_finite() or not 0 <= number <= 1:
-        raise wrong("pram", "matrix", "matrix_rows")
+        raise wrong_setting("pram", "matrix", "matrix_rows")
     return number
 
 
-def _covered(words: pa.Array, codes: Rows, matrix: Mapping[str, Any], name: str) -> tuple[pa.Array, Rows]:
+def _matrix_codes(words: pa.Array, codes: Rows, matrix: Mapping[str, Any], name: str) -> tuple[pa.Array, Rows]:
     """The categories of the matrix, and the cells as codes into them."""
     known = text_array(sorted(matrix))
-    place = pc.index_in(words, value_set=known)
-    uncovered = place.is_null().to_numpy(zero_copy_only=False)
+    index = pc.index_in(words, value_set=known)
+    uncovered = index.is_null().to_numpy(zero_copy_only=False)
     if uncovered.any():
         rows = int(uncovered[codes].sum())
         raise MatrixIncomplete(technique="pram", variable=name, categories=int(uncovered.sum()), rows=rows)
-    return known, place.to_numpy(zero_copy_only=False).astype(np.int64)[codes]
+    return known, index.to_numpy(zero_copy_only=False).astype(np.int64)[codes]
 
 
 def _table(matrix: Mapping[str, Mapping[str, Decimal]]) -> Floats:
@@ -228,7 +203,7 @@ def _table(matrix: Mapping[str, Mapping[str, Decimal]]) -> Floats:
     return np.array([[float(matrix[name].get(to, 0)) for to in names] for name in names])
 
 
-def through_matrix(codes: Rows, table: Floats, chance: Floats) -> Change:
+def through_matrix(codes: Rows, table: Floats, chance: Floats) -> PramDraw:
     """Draw each cell from its row of a matrix."""
     final = codes.copy()
     order = np.argsort(codes, kind="stable")
@@ -238,14 +213,14 @@ def through_matrix(codes: Rows, table: Floats, chance: Floats) -> Change:
         lines = order[ends[code] - counts[code] : ends[code]]
         possible = np.flatnonzero(table[code])
         bounds = np.cumsum(table[code][possible])
-        place = np.searchsorted(bounds, chance[lines] * bounds[-1], side="right")
-        final[lines] = possible[np.minimum(place, len(possible) - 1)]
+        index = np.searchsorted(bounds, chance[lines] * bounds[-1], side="right")
+        final[lines] = possible[np.minimum(index, len(possible) - 1)]
     share = counts / max(len(codes), 1)
     after = (share[:, None] * table).sum(axis=0)
     diagonal = np.diag(table)
     expected = exact_sum(share * (1 - diagonal))
     present = diagonal[counts > 0]
-    return Change(final, expected, float(present.min(initial=1.0)), float(np.abs(after - share).max(initial=0.0)))
+    return PramDraw(final, expected, float(present.min(initial=1.0)), float(np.abs(after - share).max(initial=0.0)))
 
 
 TECHNIQUE = Technique(
@@ -253,11 +228,11 @@ TECHNIQUE = Technique(
     lines=Lines.ROWS,
     params={
         "columns": COLUMNS,
-        "stay": Param("number"),
-        "matrix": Param("table"),
+        "stay": Number(),
+        "matrix": TomlTable(),
         "strata": STRATA,
         "unknown": UNKNOWN,
-        "include": Param("texts", default=()),
+        "include": Many(Text(), default=()),
     },
     uses=columns_of,
     apply=_apply,

@@ -1,7 +1,7 @@
-"""Which treatments suit a variable, from its role, scale, kind of information and the use the data are wanted for.
+"""Which treatments suit a variable, from its role, scale, kind of information and the purpose of the data.
 
 Knows the dictionary's line and a few facts of the column; never a cell. Proposes steps with their settings and the
-reason of each; a person accepts, edits or drops them. The first one keeps most of what the stated use needs.
+reason of each; a person accepts, edits or drops them. The first one preserves most of what the declared use needs.
 Source: ATENEA guide 4.2.4 (techniques by kind of identifier and use); MINSAL, Implementación; YAPÓ 2.2–2.5.
 """
 
@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia import messages
-from celosia.model.purposes import Purpose
+from celosia.model.requests import Purpose
 from celosia.model.variables import Kind, Role, Scale, Treatment, Variable
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -27,7 +27,7 @@ _HOUSEHOLD = re.compile(r"hogar|hog($|[^a-z])|viv($|[^a-z]|ienda)|household|(^|[
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ColumnFacts:
     """What is known of a column and its table besides the dictionary's line."""
 
     distinct: int | None = None  # values of the column
@@ -46,7 +46,7 @@ class Proposal:
     technique: str
     settings: Mapping[str, Any]
     reason: str  # a key of `techniques.proposal`
-    needs: tuple[str, ...] = ()  # parameters that only a person can state
+    needs: tuple[str, ...] = ()  # parameters that only a person can give
     optional: bool = False  # only where risk remains
 
     @property
@@ -70,20 +70,20 @@ class Proposal:
 
 
 def propose(
-    variable: Variable, facts: Facts | None = None, purposes: Sequence[Purpose | str] = ()
+    variable: Variable, facts: ColumnFacts | None = None, purposes: Sequence[Purpose | str] = ()
 ) -> tuple[Proposal, ...]:
     """Treatments for a variable, the one that suits the purposes best first; none where it may stay as it is."""
-    known, wanted = facts or Facts(), frozenset(Purpose(purpose) for purpose in purposes)
+    known, uses = facts or ColumnFacts(), frozenset(Purpose(purpose) for purpose in purposes)
     plain = _plain_name(variable.name)
     if variable.role is Role.IDENTIFIER:
-        return _for_identifier(variable, known, wanted, plain)
+        return _for_identifier(variable, known, uses, plain)
     if variable.scale is Scale.FREE_TEXT:
         return (_remove(variable, "free_text"),)
     if variable.treatment is Treatment.REMOVE:
         return (_remove(variable, "to_be_removed"),)
     if variable.treatment is Treatment.KEEP and variable.role is not Role.PLAIN:
         return ()
-    return _for_attribute(variable, known, wanted, plain)
+    return _for_attribute(variable, known, uses, plain)
 
 
 def _plain_name(name: str) -> str:
@@ -91,7 +91,7 @@ def _plain_name(name: str) -> str:
     return "".join(letter for letter in folded.lower() if not unicodedata.combining(letter))
 
 
-def _one(variable: Variable, technique: str, reason: str, *needs: str, **settings: Any) -> Proposal:
+def _proposal(variable: Variable, technique: str, reason: str, *needs: str, **settings: Any) -> Proposal:
     optional = variable.role is Role.PLAIN
     return Proposal(variable.name, technique, {"columns": [variable.name], **settings}, reason, needs, optional)
 
@@ -100,30 +100,34 @@ def _remove(variable: Variable, reason: str) -> Proposal:
     return Proposal(variable.name, "remove_variables", {"columns": [variable.name]}, reason)
 
 
-def _for_identifier(variable: Variable, facts: Facts, wanted: frozenset[Purpose], plain: str) -> tuple[Proposal, ...]:
+def _for_identifier(
+    variable: Variable, facts: ColumnFacts, purposes: frozenset[Purpose], plain: str
+) -> tuple[Proposal, ...]:
     removal = _remove(variable, "identifier")
     if facts.coordinates is not None:
         return (removal, _grid(variable, facts.coordinates))
     if facts.household or _HOUSEHOLD.search(plain):
-        return (_one(variable, "renumber", "household"), removal)
-    if Purpose.FOLLOW_UP in wanted and variable.kind is Kind.IDENTIFICATION:
+        return (_proposal(variable, "renumber", "household"), removal)
+    if Purpose.FOLLOW_UP in purposes and variable.kind is Kind.IDENTIFICATION:
         if facts.pseudonyms:
-            return (_one(variable, "pseudonymise", "follow_up"), removal)
-        return (_one(variable, "renumber", "same_person"), removal)
+            return (_proposal(variable, "pseudonymise", "follow_up"), removal)
+        return (_proposal(variable, "renumber", "same_person"), removal)
     return (removal,)
 
 
-def _for_attribute(variable: Variable, facts: Facts, wanted: frozenset[Purpose], plain: str) -> tuple[Proposal, ...]:
+def _for_attribute(
+    variable: Variable, facts: ColumnFacts, purposes: frozenset[Purpose], plain: str
+) -> tuple[Proposal, ...]:
     if facts.household:
-        return (_one(variable, "renumber", "household"), _remove(variable, "identifier"))
+        return (_proposal(variable, "renumber", "household"), _remove(variable, "identifier"))
     if facts.coordinates is not None:
         return (_grid(variable, facts.coordinates), _remove(variable, "location"))
     if variable.scale is Scale.DATE:
-        return _for_date(variable, facts, wanted, plain)
+        return _for_date(variable, facts, purposes, plain)
     if variable.scale in _NUMBERS:
-        return _for_number(variable, facts, wanted)
+        return _for_number(variable, facts, purposes)
     if variable.kind is Kind.LOCATION and variable.role is not Role.PLAIN:
-        return _for_location(variable, facts, wanted)
+        return _for_location(variable, facts, purposes)
     if variable.role is Role.SENSITIVE:
         return _for_sensitive_category(variable, facts)
     if variable.role is Role.QUASI:
@@ -136,76 +140,77 @@ def _grid(variable: Variable, coordinates: tuple[str, str]) -> Proposal:
     return Proposal(variable.name, "grid", {"latitude": latitude, "longitude": longitude, "km": 10}, "coordinates")
 
 
-def _for_date(variable: Variable, facts: Facts, wanted: frozenset[Purpose], plain: str) -> tuple[Proposal, ...]:
+def _for_date(variable: Variable, facts: ColumnFacts, purposes: frozenset[Purpose], plain: str) -> tuple[Proposal, ...]:
     form = facts.hierarchy.get("format")
     formats = {"formats": [form]} if form else {}
-    year = _one(variable, "period", "date", unit="year", **formats)
+    year = _proposal(variable, "period", "date", unit="year", **formats)
     if _BIRTH.search(plain):
-        return (_one(variable, "age", "birth", "at", width=10, **formats), year)
-    unit = "month" if Purpose.TIME in wanted else "quarter"
-    return (_one(variable, "period", "date_series" if Purpose.TIME in wanted else "date", unit=unit, **formats), year)
+        return (_proposal(variable, "age", "birth", "at", width=10, **formats), year)
+    unit = "month" if Purpose.TIME in purposes else "quarter"
+    return (
+        _proposal(variable, "period", "date_series" if Purpose.TIME in purposes else "date", unit=unit, **formats),
+        year,
+    )
 
 
-def _for_number(variable: Variable, facts: Facts, wanted: frozenset[Purpose]) -> tuple[Proposal, ...]:
+def _for_number(variable: Variable, facts: ColumnFacts, purposes: frozenset[Purpose]) -> tuple[Proposal, ...]:
     if variable.role is Role.QUASI:
-        first = [_intervals(variable, facts), _one(variable, "top_bottom", "extremes", top_quantile="0.99")]
-        return tuple(first + ([_microaggregate(variable)] if Purpose.TOTALS in wanted else []))
-    digits = {"decimals": 0} if variable.scale is Scale.DISCRETE else {}
-    noise = _one(variable, "noise", "noise", level="0.1", **_noise_settings(variable))
-    found = [_microaggregate(variable, **digits), noise, _one(variable, "round", "round", base=5)]
-    if Purpose.DISTRIBUTION in wanted:
-        found = [noise, _one(variable, "rank_swap", "rank_swap", percent="5"), found[0], found[2]]
-    elif Purpose.COUNTS in wanted and Purpose.TOTALS not in wanted:
-        found = [found[2], *found[:2]]
-    return tuple(found)
-
-
-def _noise_settings(variable: Variable) -> dict[str, Any]:
-    """Whole numbers stay whole; otherwise mean and variance are restored, which whole numbers do not allow."""
-    return {"whole": True} if variable.scale is Scale.DISCRETE else {"restore": True}
+        first = [_intervals(variable, facts), _proposal(variable, "top_bottom", "extremes", top_quantile="0.99")]
+        return tuple(first + ([_microaggregate(variable)] if Purpose.TOTALS in purposes else []))
+    # Whole numbers stay whole; otherwise mean and variance are restored, which whole numbers do not allow.
+    whole = variable.scale is Scale.DISCRETE
+    digits = {"decimals": 0} if whole else {}
+    noise = _proposal(variable, "noise", "noise", level="0.1", **({"whole": True} if whole else {"restore": True}))
+    groups, rounding = _microaggregate(variable, **digits), _proposal(variable, "round", "round", base=5)
+    if Purpose.DISTRIBUTION in purposes:
+        return noise, _proposal(variable, "rank_swap", "rank_swap", percent="5"), groups, rounding
+    if Purpose.COUNTS in purposes and Purpose.TOTALS not in purposes:
+        return rounding, groups, noise
+    return groups, noise, rounding
 
 
 def _microaggregate(variable: Variable, **settings: Any) -> Proposal:
-    return _one(variable, "microaggregate", "microaggregate", k=3, **settings)
+    return _proposal(variable, "microaggregate", "microaggregate", k=3, **settings)
 
 
-def _intervals(variable: Variable, facts: Facts) -> Proposal:
+def _intervals(variable: Variable, facts: ColumnFacts) -> Proposal:
     width = facts.hierarchy.get("width")
     if width is None:
-        return _one(variable, "intervals", "intervals", "width")
-    return _one(variable, "intervals", "intervals", width=width, whole=variable.scale is Scale.DISCRETE)
+        return _proposal(variable, "intervals", "intervals", "width")
+    return _proposal(variable, "intervals", "intervals", width=width, whole=variable.scale is Scale.DISCRETE)
 
 
-def _for_location(variable: Variable, facts: Facts, wanted: frozenset[Purpose]) -> tuple[Proposal, ...]:
-    recode = _one(variable, "recode", "location", "map")
+def _for_location(variable: Variable, facts: ColumnFacts, purposes: frozenset[Purpose]) -> tuple[Proposal, ...]:
+    recode = _proposal(variable, "recode", "location", "map")
     digits = facts.hierarchy.get("steps") if facts.hierarchy.get("builder") == "mask" else None
     if not digits:
-        return (recode, _one(variable, "suppress_cells", "rare_values", k=3, mode="rare"))
-    keep = digits[-2] if Purpose.TERRITORY in wanted else digits[0]
-    return (_one(variable, "mask", "territory", keep=keep, width=digits[-1]), recode)
+        return (recode, _proposal(variable, "suppress_cells", "rare_values", k=3, mode="rare"))
+    keep = digits[-2] if Purpose.TERRITORY in purposes else digits[0]
+    return (_proposal(variable, "mask", "territory", keep=keep, width=digits[-1]), recode)
 
 
-def _for_sensitive_category(variable: Variable, facts: Facts) -> tuple[Proposal, ...]:
+def _for_sensitive_category(variable: Variable, facts: ColumnFacts) -> tuple[Proposal, ...]:
     quasi = [name for name in facts.quasi if name != variable.name]
     settings = {"columns": quasi, "sensitive": [variable.name], "l": 2}
     masked = Proposal(variable.name, "mask_sensitive", settings, "sensitive", () if quasi else ("columns",))
-    return (masked, *_grouping(variable, facts), _one(variable, "pram", "pram", stay="0.8"))
+    return (masked, *_grouping(variable, facts), _proposal(variable, "pram", "pram", stay="0.8"))
 
 
-def _for_quasi_category(variable: Variable, facts: Facts) -> tuple[Proposal, ...]:
-    rare = _one(variable, "suppress_cells", "rare_values", k=3, mode="rare")
-    return (*_grouping(variable, facts), rare, _one(variable, "pram", "pram", stay="0.8"))
+def _for_quasi_category(variable: Variable, facts: ColumnFacts) -> tuple[Proposal, ...]:
+    rare = _proposal(variable, "suppress_cells", "rare_values", k=3, mode="rare")
+    return (*_grouping(variable, facts), rare, _proposal(variable, "pram", "pram", stay="0.8"))
 
 
-def _grouping(variable: Variable, facts: Facts) -> tuple[Proposal, ...]:
+def _grouping(variable: Variable, facts: ColumnFacts) -> tuple[Proposal, ...]:
     few = facts.distinct is not None and facts.distinct <= _FEW
-    return () if few else (_one(variable, "recode", "categories", "map"),)
+    return () if few else (_proposal(variable, "recode", "categories", "map"),)
 
 
 # Removal first, then what makes classes larger, then numbers, and what looks at the finished classes last.
-_ORDER = ("remove_variables", "renumber", "pseudonymise", "grid", "age", "period", "mask", "recode", "intervals",
-          "top_bottom", "microaggregate", "noise", "rank_swap", "round", "pram", "suppress_cells",
-          "mask_sensitive")  # fmt: skip
+_ORDER = """
+remove_variables renumber pseudonymise grid age period mask recode intervals top_bottom microaggregate noise rank_swap
+round pram suppress_cells mask_sensitive
+""".split()
 
 _ALONE = ("microaggregate",)  # several columns in one step are grouped by all of them
 _GROWS = {"mask_sensitive": "sensitive"}  # the list that grows; `columns` elsewhere
@@ -214,28 +219,30 @@ _GROWS = {"mask_sensitive": "sensitive"}  # the list that grows; `columns` elsew
 def steps_toml(proposals: Sequence[Proposal]) -> str:
     """Accepted proposals as the [[steps]] of celosia.toml, in an order that works; equal treatments are one step."""
     steps: dict[str, tuple[Proposal, list[str], list[str]]] = {}
-    for one in sorted(proposals, key=lambda one: _ORDER.index(one.technique)):  # stable: variables keep their order
-        named, shared = _named(one)
-        alone = one.variable if one.technique in _ALONE else ""
-        key = json.dumps([one.technique, shared, one.needs, alone], default=str)
-        _, names, reasons = steps.setdefault(key, (one, [], []))
-        names += [name for name in named if name not in names]
-        reasons += [one.sentence] if one.sentence not in reasons else []
-    return "\n\n".join(_block(one, names, reasons) for one, names, reasons in steps.values())
+    # The sort is stable: variables keep their order.
+    for proposal in sorted(proposals, key=lambda proposal: _ORDER.index(proposal.technique)):
+        columns, shared = _split_settings(proposal)
+        alone = proposal.variable if proposal.technique in _ALONE else ""
+        key = json.dumps([proposal.technique, shared, proposal.needs, alone], default=str)
+        _, names, reasons = steps.setdefault(key, (proposal, [], []))
+        names += [name for name in columns if name not in names]
+        reasons += [proposal.sentence] if proposal.sentence not in reasons else []
+    return "\n\n".join(_step_toml(proposal, names, reasons) for proposal, names, reasons in steps.values())
 
 
-def _named(one: Proposal) -> tuple[list[str], dict[str, Any]]:
+def _split_settings(proposal: Proposal) -> tuple[list[str], dict[str, Any]]:
     """The columns that steps of the same settings may put together, and those settings."""
-    key = _GROWS.get(one.technique, "columns")
-    return list(one.settings.get(key, ())), {name: value for name, value in one.settings.items() if name != key}
+    key = _GROWS.get(proposal.technique, "columns")
+    settings = dict(proposal.settings)
+    return list(settings.pop(key, ())), settings
 
 
-def _block(one: Proposal, names: Sequence[str], reasons: Sequence[str]) -> str:
-    key = _GROWS.get(one.technique, "columns")
-    step = {name: names if name == key else value for name, value in one.step().items()}
+def _step_toml(proposal: Proposal, names: Sequence[str], reasons: Sequence[str]) -> str:
+    key = _GROWS.get(proposal.technique, "columns")
+    step = {name: names if name == key else value for name, value in proposal.step().items()}
     lines = [*(f"# {reason}" for reason in reasons), "[[steps]]"]
-    lines += [f"{name} = {_toml(value)}" for name, value in step.items() if name not in one.needs]
-    lines += [f"# {messages.text('techniques.proposal_needs', parameter=name)}" for name in one.needs]
+    lines += [f"{name} = {_toml(value)}" for name, value in step.items() if name not in proposal.needs]
+    lines += [f"# {messages.text('techniques.proposal_needs', parameter=name)}" for name in proposal.needs]
     return "\n".join(lines)
 
 

@@ -17,20 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.errors import KeyNeeded, PseudonymsCollide
-from celosia.model.parameters import Param, conflict
-from celosia.techniques._contract import (
-    COLUMNS,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    text_array,
-)
+from celosia.model.parameters import Flag, Text, Whole
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import text_array
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._identifiers import chosen_columns, replaced, unknown_of
+from celosia.techniques._identifiers import chosen_columns, replace_identifiers, unknown_of
+from celosia.techniques._parameters import COLUMNS, UNKNOWN
+from celosia.techniques.errors import KeyNeeded, PseudonymsCollide
 
 NAME = "pseudonymise"
 KEY_BYTES = 32
@@ -40,25 +34,25 @@ _PER_DRAW = 12  # letters of 5 bits in one draw of 64
 _AT_ONCE = 100_000
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     names, length = settings["columns"], settings["length"]
     if length > LONGEST:
-        raise conflict(NAME, "length", "code_length", "techniques")
+        raise wrong_setting(NAME, "length", "code_length")
     key = _key(settings)
     groups = [names] if settings["together"] else [[name] for name in names]
 
-    def coded(known: pa.Array, group: Sequence[str]) -> pa.Array:
+    def new_codes(known: pa.Array, group: Sequence[str]) -> pa.Array:
         scope = "" if settings["together"] else group[0]
         if settings["kind"] == "keyed":
-            codes = _keyed(known, key, scope, length)
+            codes = _keyed_codes(known, key, scope, length)
             _refuse_collisions(codes, unknown_of(settings, group), group, length)
             return codes
-        return _random(len(known), draws.split(key.hex()).split(scope), length, unknown_of(settings, group))
+        return _random_codes(len(known), draws.split(key.hex()).split(scope), length, unknown_of(settings, group))
 
-    made = replaced(given, groups, settings, coded)
-    codebook = made.pairs if settings["kind"] == "random" else {}
-    notes = {"identifiers": made.distinct, "length": length, "pseudonymous": True}
-    return Outcome(columns=made.columns, preserved=("rows", "groups"), notes=notes, codebook=codebook)
+    result = replace_identifiers(given, groups, settings, new_codes)
+    codebook = result.pairs if settings["kind"] == "random" else {}
+    notes = {"identifiers": result.distinct, "length": length, "pseudonymous": True}
+    return StepOutcome(columns=result.columns, preserved=("rows", "groups"), notes=notes, codebook=codebook)
 
 
 def _key(settings: Settings) -> bytes:
@@ -72,26 +66,26 @@ def _key(settings: Settings) -> bytes:
     except ValueError:
         key = b""
     if len(key) < KEY_BYTES:
-        raise conflict(NAME, "key", "key_length", "techniques")
+        raise wrong_setting(NAME, "key", "key_length")
     return key
 
 
-def _keyed(known: pa.Array, key: bytes, scope: str, length: int) -> pa.Array:
+def _keyed_codes(known: pa.Array, key: bytes, scope: str, length: int) -> pa.Array:
     """The codes of identifiers; `scope` makes those of one column unlike those of another."""
     own = hmac.digest(key, b"celosia\x00" + scope.encode("utf-8"), "sha256")
     parts = [pa.array([], pa.large_string())]
     for start in range(0, len(known), _AT_ONCE):
         texts = known.slice(start, _AT_ONCE).to_pylist()
         digests = b"".join(hmac.digest(own, text.encode("utf-8"), "sha256") for text in texts)
-        parts.append(_lettered(digests, length))
+        parts.append(_letters_of(digests, length))
     return pa.concat_arrays(parts)
 
 
-def _lettered(digests: bytes, length: int) -> pa.Array:
+def _letters_of(digests: bytes, length: int) -> pa.Array:
     """The first letters of each digest in base 32 (RFC 4648)."""
     bits = np.unpackbits(np.frombuffer(digests, np.uint8).reshape(-1, KEY_BYTES), axis=1)[:, : length * 5]
-    places = bits.reshape(-1, length, 5) @ np.array([16, 8, 4, 2, 1], np.uint8)
-    letters = np.ascontiguousarray(_LETTERS[places])
+    letter_codes = bits.reshape(-1, length, 5) @ np.array([16, 8, 4, 2, 1], np.uint8)
+    letters = np.ascontiguousarray(_LETTERS[letter_codes])
     return pa.array(letters.view(f"S{length}").reshape(-1)).cast(pa.large_string())
 
 
@@ -102,24 +96,24 @@ def _refuse_collisions(codes: pa.Array, unknown: Sequence[str], group: Sequence[
         raise PseudonymsCollide(variables=", ".join(group), repeated=repeated, length=length)
 
 
-def _random(count: int, draws: Draws, length: int, unknown: Sequence[str]) -> pa.Array:
+def _random_codes(count: int, draws: Draws, length: int, unknown: Sequence[str]) -> pa.Array:
     """Different codes drawn by chance; one that is taken already is drawn again."""
-    codes = _drawn(count, draws, length)
+    codes = _draw_codes(count, draws, length)
     while True:
         again = np.ones(count, bool)
         again[np.unique(codes, return_index=True)[1]] = False
         again |= np.isin(codes, np.array([code.encode("utf-8") for code in unknown], "S"))
         if not again.any():
             return pa.array(codes).cast(pa.large_string())
-        codes[again] = _drawn(int(again.sum()), draws, length)
+        codes[again] = _draw_codes(int(again.sum()), draws, length)
 
 
-def _drawn(count: int, draws: Draws, length: int) -> NDArray[np.bytes_]:
+def _draw_codes(count: int, draws: Draws, length: int) -> NDArray[np.bytes_]:
     words = -(-length // _PER_DRAW)
     raw = draws.raw(count * words).reshape(count, words, 1)
     shifts = np.arange(_PER_DRAW, dtype=np.uint64) * np.uint64(5)
-    places = ((raw >> shifts) & np.uint64(31)).reshape(count, words * _PER_DRAW)[:, :length]
-    letters = np.ascontiguousarray(_LETTERS[places.astype(np.int64)])
+    letter_codes = ((raw >> shifts) & np.uint64(31)).reshape(count, words * _PER_DRAW)[:, :length]
+    letters = np.ascontiguousarray(_LETTERS[letter_codes.astype(np.int64)])
     return letters.view(f"S{length}").reshape(count)
 
 
@@ -128,11 +122,11 @@ TECHNIQUE = Technique(
     lines=Lines.VALUES,
     params={
         "columns": COLUMNS,
-        "kind": Param("text", default="keyed", choices=("keyed", "random")),
-        "length": Param("whole", default=16, minimum=8),
-        "together": Param("flag", default=False),
+        "kind": Text(default="keyed", choices=("keyed", "random")),
+        "length": Whole(default=16, minimum=8),
+        "together": Flag(default=False),
         "unknown": UNKNOWN,
-        "key": Param("text"),  # filled in by the pipeline from private/, never read from the project's file
+        "key": Text(),  # filled in by the pipeline from private/, never read from the project's file
     },
     uses=chosen_columns,
     apply=_apply,

@@ -17,49 +17,34 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celosia.model.parameters import Param
-from celosia.techniques._association import associations_lost
-from celosia.techniques._contract import (
-    COLUMNS,
-    DECIMAL,
-    STRATA,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    numbers_in,
-    strata_of,
-)
+from celosia.model.parameters import Number
+from celosia.techniques._association import swap_outcome
+from celosia.techniques._checks import check_columns, wrong_setting
+from celosia.techniques._columns import numbers_in, strata_of
+from celosia.techniques._contract import Settings, StepInput, StepOutcome
 from celosia.techniques._draws import Draws
-from celosia.techniques._settings import named_once, some_column, wrong
-from celosia.techniques.swap import COMPARE, uses
+from celosia.techniques._families import perturbation
 
 Rows = NDArray[np.int64]
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    some_column("rank_swap", settings["columns"])
-    named_once(settings["columns"], settings["strata"])
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
+    check_columns("rank_swap", settings)
     if not 0 < settings["percent"] <= 100:
-        raise wrong("rank_swap", "percent", "percent")
+        raise wrong_setting("rank_swap", "percent", "percent")
     strata, count = strata_of(given, settings["strata"])
-    made: dict[str, pa.Array] = {}
+    columns: dict[str, pa.Array] = {}
     notes: dict[str, Any] = {"cells_moved": {}, "cells_without_partner": {}, "window": {}}
     for name in settings["columns"]:
         column = numbers_in(given, name, settings, "rank_swap")
         windows = window_sizes(np.bincount(strata[column.plain], minlength=count), settings["percent"])
         source = _source(column.values, column.plain, strata, windows, draws)
-        made[name] = given.columns[name].take(pa.array(source))
+        columns[name] = given.columns[name].take(pa.array(source))
         moved = int((source != np.arange(given.lines)).sum())
         notes["cells_moved"][name] = moved
         notes["cells_without_partner"][name] = int(column.plain.sum()) - moved
         notes["window"][name] = int(windows.max(initial=0))
-    if settings["compare"]:
-        notes["association"] = associations_lost(given.columns, made, settings["compare"], settings)
-    preserved = ("distribution", "distribution_by_stratum") if settings["strata"] else ("distribution",)
-    return Outcome(made, preserved=(*preserved, "missing"), notes=notes)
+    return swap_outcome(given, columns, settings, notes, "missing")
 
 
 def window_sizes(sizes: Rows, percent: Decimal) -> Rows:
@@ -86,20 +71,11 @@ def _source(values: NDArray[np.float64], plain: NDArray[np.bool_], strata: Rows,
     return source
 
 
-TECHNIQUE = Technique(
-    name="rank_swap",
-    lines=Lines.ROWS,
-    params={
-        "columns": COLUMNS,
-        "percent": Param("number", required=True),
-        "strata": STRATA,
-        "compare": COMPARE,
-        "decimal": DECIMAL,
-        "unknown": UNKNOWN,
-    },
-    uses=uses,
-    apply=_apply,
-    random=True,
+TECHNIQUE = perturbation(
+    "rank_swap",
+    {"percent": Number(required=True)},
+    _apply,
+    shared="strata compare decimal unknown",
     refuses=("one_row",),
     norms=("A21",),
 )

@@ -11,28 +11,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from celosia.errors import UnmappedValues
-from celosia.model.parameters import Param, conflict
+from celosia.model.parameters import Text, TomlTable
 from celosia.model.values import CellKind, kind_of
-from celosia.techniques._contract import (
-    COLUMNS,
-    INTO,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    columns_of,
-    unknown_in,
-)
-from celosia.techniques._draws import Draws
-from celosia.techniques._values import each_value, new_names, recoded
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import unknown_in
+from celosia.techniques._contract import Settings, StepInput
+from celosia.techniques._families import recoding
+from celosia.techniques._values import each_value, refuse_unmapped
 
 _NAME = "recode"
 
 
-def unmapped(given: Given, settings: Settings) -> list[str]:
+def values_without_map(given: StepInput, settings: Settings) -> list[str]:
     """The values without a counterpart, in code-point order: for the private list alone, shown on request."""
     table = _map(settings)
     plain = {
@@ -47,41 +37,25 @@ def unmapped(given: Given, settings: Settings) -> list[str]:
 def _map(settings: Settings) -> Mapping[str, str]:
     declared: Any = settings["map"]
     if not isinstance(declared, dict) or not all(isinstance(text, str) for text in declared.values()):
-        raise conflict(_NAME, "map", "map", "techniques")
+        raise wrong_setting(_NAME, "map", "map")
     return declared
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    names, table = new_names(_NAME, settings), _map(settings)
-    made = {name: _recoded(given, name, table, settings) for name in names}
-    return recoded(names, made)
-
-
-def _recoded(given: Given, name: str, table: Mapping[str, str], settings: Settings) -> pa.Array:
-    others = settings["others"]
+def _recode_column(given: StepInput, name: str, settings: Settings) -> pa.Array:
+    table, others = _map(settings), settings["others"]
     unknown = [code for code in unknown_in(settings, name) if code not in table]
     special = {old: new for old, new in table.items() if kind_of(old) is not CellKind.PLAIN}
-    made = each_value(given.columns[name], unknown, lambda values: [table.get(v, others) for v in values], special)
-    if made.failed.any():
-        distinct = len(given.columns[name].filter(pa.array(made.failed)).unique())
-        rows = int(given.rows[made.failed].sum())
-        raise UnmappedValues(technique=_NAME, variable=name, distinct=distinct, rows=rows)
-    return made.cells
+    cells = given.columns[name]
+    column = each_value(cells, unknown, lambda values: [table.get(v, others) for v in values], special)
+    refuse_unmapped(_NAME, given, name, column.failed)
+    return column.cells
 
 
-TECHNIQUE = Technique(
-    name=_NAME,
-    lines=Lines.VALUES,
-    params={
-        "columns": COLUMNS,
-        "map": Param("table", required=True),
-        "others": Param("text"),
-        "into": INTO,
-        "unknown": UNKNOWN,
-    },
-    uses=columns_of,
-    apply=_apply,
-    uncovered=unmapped,
-    apart=True,
+TECHNIQUE = recoding(
+    _NAME,
+    {"map": TomlTable(required=True), "others": Text()},
+    _recode_column,
+    check=_map,
+    uncovered=values_without_map,
     norms=("A25", "Y12"),
 )

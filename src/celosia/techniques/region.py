@@ -14,27 +14,19 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from celosia.errors import PointsOutsideAreas, UnmappedValues
-from celosia.hierarchy import read_csv, to_rows
+from celosia.hierarchy.csv import read_csv
 from celosia.hierarchy.official import LISTS, Node, OfficialList, lookup
-from celosia.model.parameters import Param, conflict
+from celosia.hierarchy.rows import to_rows
+from celosia.model.parameters import Text, conflict
 from celosia.model.values import CellKind, kind_of
-from celosia.techniques._areas import area_of, read_areas
-from celosia.techniques._contract import (
-    DECIMAL,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-    placed,
-    text_array,
-    unknown_in,
-)
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._columns import replace_cells, text_array, unknown_in
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._points import points_in
-from celosia.techniques._values import each_value
+from celosia.techniques._geography import area_of, points_in, read_areas
+from celosia.techniques._parameters import DECIMAL, UNKNOWN
+from celosia.techniques._values import each_value, refuse_unmapped
+from celosia.techniques.errors import PointsOutsideAreas
 
 _NAME = "region"
 _WAYS = ({"latitude", "longitude", "areas"}, {"place", "mapping"}, {"place", "list"})
@@ -42,7 +34,7 @@ _SOURCES = ("latitude", "longitude", "areas", "place", "mapping", "list")
 Find = Callable[[str], str | None]
 
 
-def unplaced(given: Given, settings: Settings) -> list[str]:
+def values_without_region(given: StepInput, settings: Settings) -> list[str]:
     """The places without a region, in code-point order: for the private list alone, shown on request."""
     find = _finder(settings)
     values = given.columns[settings["place"]].unique().to_pylist()
@@ -53,42 +45,41 @@ def unplaced(given: Given, settings: Settings) -> list[str]:
 
 def _uses(settings: Settings) -> tuple[str, ...]:
     if {name for name in _SOURCES if settings[name] is not None} not in _WAYS:
-        raise conflict(_NAME, ", ".join(_SOURCES), "way_to_region", "techniques")
+        raise wrong_setting(_NAME, ", ".join(_SOURCES), "way_to_region")
     return tuple(settings[name] for name in ("latitude", "longitude", "place") if settings[name] is not None)
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    return _of_places(given, settings) if settings["place"] is not None else _of_points(given, settings)
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
+    if settings["place"] is not None:
+        return _of_places(given, settings)
+    return _of_points(given, settings)
 
 
-def _of_points(given: Given, settings: Settings) -> Outcome:
+def _of_points(given: StepInput, settings: Settings) -> StepOutcome:
     path = Path(settings["areas"])
     parts = read_areas(path, settings["name"])
     points = points_in(_NAME, given, settings)
-    found, several = area_of(parts, points.longitude, points.latitude)
+    area, several = area_of(parts, points.longitude, points.latitude)
     rows = given.rows[points.where]
-    outside = int(rows[found < 0].sum())
+    outside = int(rows[area < 0].sum())
     if outside and settings["others"] is None:
         raise PointsOutsideAreas(file=path.name, rows=outside)
     labels = text_array([*(part.name for part in parts), settings["others"] or ""])
-    made = placed(points.special, points.where, labels.take(pa.array(np.where(found < 0, len(parts), found))))
+    regions = replace_cells(points.special, points.where, labels.take(pa.array(np.where(area < 0, len(parts), area))))
     both = (settings["latitude"], settings["longitude"])
     notes = {"rows_outside": outside, "rows_in_several_areas": int(rows[several].sum())}
-    return Outcome({settings["into"]: made}, {settings["into"]: both[0]}, removed=both, notes=notes)
+    return StepOutcome({settings["into"]: regions}, {settings["into"]: both[0]}, removed=both, notes=notes)
 
 
-def _of_places(given: Given, settings: Settings) -> Outcome:
+def _of_places(given: StepInput, settings: Settings) -> StepOutcome:
     column, find, others = settings["place"], _finder(settings), settings["others"]
 
     def publish(values: Sequence[str]) -> list[str | None]:
         return [others if (region := find(value)) is None else region for value in values]
 
-    made = each_value(given.columns[column], unknown_in(settings, column), publish)
-    if made.failed.any():
-        distinct = len(given.columns[column].filter(pa.array(made.failed)).unique())
-        rows = int(given.rows[made.failed].sum())
-        raise UnmappedValues(technique=_NAME, variable=column, distinct=distinct, rows=rows)
-    return Outcome({settings["into"]: made.cells}, {settings["into"]: column})
+    regions = each_value(given.columns[column], unknown_in(settings, column), publish)
+    refuse_unmapped(_NAME, given, column, regions.failed)
+    return StepOutcome({settings["into"]: regions.cells}, {settings["into"]: column})
 
 
 def _finder(settings: Settings) -> Find:
@@ -96,7 +87,7 @@ def _finder(settings: Settings) -> Find:
         return _official(settings)
     hierarchy, _ = read_csv(Path(settings["mapping"]), settings["place"])
     if hierarchy.height < 1:
-        raise conflict(_NAME, "mapping", "mapping", "techniques")
+        raise wrong_setting(_NAME, "mapping", "mapping")
     return {row[0]: row[1] for row in to_rows(hierarchy)}.get
 
 
@@ -118,11 +109,11 @@ def _region(official: OfficialList, value: str, level: int, style: str) -> str |
     width = getattr(official, "width", 0)
     code = text.zfill(width) if text.isascii() and text.isdigit() else text
     codes = (code,) if official.knows(code) else official.find_name(text)
-    nodes = {path[level] for one in codes if (path := official.path(one)) is not None}
-    return _shown(nodes.pop(), style) if len(nodes) == 1 else None
+    nodes = {path[level] for code in codes if (path := official.path(code)) is not None}
+    return _node_label(nodes.pop(), style) if len(nodes) == 1 else None
 
 
-def _shown(node: Node, style: str) -> str:
+def _node_label(node: Node, style: str) -> str:
     if style == "both" and node.code != node.name:
         return f"{node.code} {node.name}"
     return node.name if style == "name" else node.code
@@ -132,22 +123,22 @@ TECHNIQUE = Technique(
     name=_NAME,
     lines=Lines.VALUES,
     params={
-        "latitude": Param("text"),
-        "longitude": Param("text"),
-        "areas": Param("text"),
-        "name": Param("text", default="name"),
-        "place": Param("text"),
-        "mapping": Param("text"),
-        "list": Param("text", choices=LISTS),
-        "level": Param("text"),
-        "labels": Param("text", default="code", choices=("code", "name", "both")),
-        "others": Param("text"),
-        "into": Param("text", default="region"),
+        "latitude": Text(),
+        "longitude": Text(),
+        "areas": Text(),
+        "name": Text(default="name"),
+        "place": Text(),
+        "mapping": Text(),
+        "list": Text(choices=LISTS),
+        "level": Text(),
+        "labels": Text(default="code", choices=("code", "name", "both")),
+        "others": Text(),
+        "into": Text(default="region"),
         "decimal": DECIMAL,
         "unknown": UNKNOWN,
     },
     uses=_uses,
     apply=_apply,
-    uncovered=unplaced,
+    uncovered=values_without_region,
     norms=("Y05",),
 )

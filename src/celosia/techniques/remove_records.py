@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia import messages
-from celosia.errors import RemovalUnconfirmed
-from celosia.model.parameters import Param
-from celosia.techniques._conditions import columns_named, conditions, holding, values_not_found
-from celosia.techniques._contract import DECIMAL, UNKNOWN, Given, Lines, Outcome, Settings, Technique, numbers_in
+from celosia.model.parameters import Flag, Many, Text, TomlTable
+from celosia.techniques._columns import numbers_in, total_of
+from celosia.techniques._conditions import columns_named, conditions, lines_where, values_not_found
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._totals import total_of
+from celosia.techniques._parameters import DECIMAL, UNKNOWN
+from celosia.techniques.errors import RemovalUnconfirmed
 
 _NAME = "remove_records"
 
@@ -26,19 +27,19 @@ def _uses(settings: Settings) -> tuple[str, ...]:
     return (*columns_named(conditions(_NAME, "where", settings["where"])), *settings["totals"])
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    asked = conditions(_NAME, "where", settings["where"])
-    dropped = holding(given, asked)
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
+    tables = conditions(_NAME, "where", settings["where"])
+    dropped = lines_where(given, tables)
     _refuse_unconfirmed(given, dropped, settings)
     notes = {
         "rows_removed": int(given.rows[dropped].sum()),
-        "values_not_found": values_not_found(given, asked),
+        "values_not_found": values_not_found(given, tables),
         "totals": {name: _figures(given, name, settings, ~dropped) for name in settings["totals"]},
     }
-    return Outcome(dropped=dropped, notes=notes)
+    return StepOutcome(dropped=dropped, notes=notes)
 
 
-def _refuse_unconfirmed(given: Given, dropped: NDArray[np.bool_], settings: Settings) -> None:
+def _refuse_unconfirmed(given: StepInput, dropped: NDArray[np.bool_], settings: Settings) -> None:
     lacks = {"reason": not settings["reason"].strip(), "confirmed": not settings["confirmed"]}
     if any(lacks.values()):
         words = [messages.text(f"techniques.expected.{name}") for name, lacking in lacks.items() if lacking]
@@ -46,11 +47,11 @@ def _refuse_unconfirmed(given: Given, dropped: NDArray[np.bool_], settings: Sett
         raise RemovalUnconfirmed(rows=rows, total=total, lacking=", ".join(words))
 
 
-def _figures(given: Given, name: str, settings: Settings, kept: NDArray[np.bool_]) -> dict[str, Any]:
+def _figures(given: StepInput, name: str, settings: Settings, left: NDArray[np.bool_]) -> dict[str, Any]:
     """Total and mean before and after, over the cells that hold a number."""
     column = numbers_in(given, name, settings, _NAME)
     figures: dict[str, Any] = {}
-    for moment, where in (("before", column.plain), ("after", column.plain & kept)):
+    for moment, where in (("before", column.plain), ("after", column.plain & left)):
         total, rows = total_of(_NAME, given, name, column, where), int(given.rows[where].sum())
         figures |= {f"total_{moment}": total, f"mean_{moment}": total / rows if rows else None}
     return figures
@@ -60,10 +61,10 @@ TECHNIQUE = Technique(
     name=_NAME,
     lines=Lines.VALUES,
     params={
-        "where": Param("table", required=True),
-        "reason": Param("text", default=""),
-        "confirmed": Param("flag", default=False),
-        "totals": Param("texts", default=()),
+        "where": TomlTable(required=True),
+        "reason": Text(default=""),
+        "confirmed": Flag(default=False),
+        "totals": Many(Text(), default=()),
         "decimal": DECIMAL,
         "unknown": UNKNOWN,
     },

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from celosia.techniques._contract import COLUMNS, Given, Lines, Outcome, Settings, Technique, columns_of
+from celosia.techniques._columns import columns_of
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
+from celosia.techniques._parameters import COLUMNS
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    return Outcome(removed=settings["columns"])
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
+    return StepOutcome(removed=settings["columns"])
 
 
 TECHNIQUE = Technique(

@@ -11,30 +11,23 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from celosia.model.parameters import Param
-from celosia.techniques._contract import (
-    COLUMNS,
-    UNKNOWN,
-    Given,
-    Lines,
-    Outcome,
-    Settings,
-    Technique,
-)
+from celosia.model.parameters import Flag
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._identifiers import chosen_columns, replaced, unknown_of
+from celosia.techniques._identifiers import chosen_columns, replace_identifiers, unknown_of
+from celosia.techniques._parameters import COLUMNS, UNKNOWN
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     names = settings["columns"]
     groups = [names] if settings["together"] else [[name] for name in names]
 
-    def numbered(known: pa.Array, group: Sequence[str]) -> pa.Array:
+    def new_numbers(known: pa.Array, group: Sequence[str]) -> pa.Array:
         source = draws if settings["together"] else draws.split(group[0])
         return _numbers(len(known), unknown_of(settings, group), source)
 
-    made = replaced(given, groups, settings, numbered)
-    return Outcome(columns=made.columns, preserved=("rows", "groups"), notes={"identifiers": made.distinct})
+    result = replace_identifiers(given, groups, settings, new_numbers)
+    return StepOutcome(columns=result.columns, preserved=("rows", "groups"), notes={"identifiers": result.distinct})
 
 
 def _numbers(count: int, unknown: Sequence[str], draws: Draws) -> pa.Array:
@@ -48,7 +41,7 @@ def _numbers(count: int, unknown: Sequence[str], draws: Draws) -> pa.Array:
 TECHNIQUE = Technique(
     name="renumber",
     lines=Lines.VALUES,
-    params={"columns": COLUMNS, "together": Param("flag", default=False), "unknown": UNKNOWN},
+    params={"columns": COLUMNS, "together": Flag(default=False), "unknown": UNKNOWN},
     uses=chosen_columns,
     apply=_apply,
     random=True,

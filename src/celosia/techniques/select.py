@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InternalFault, UnknownVariable
-from celosia.model.parameters import Param, conflict
-from celosia.techniques._calendar import DAY_FORMATS, ZONE, days_in, stated_day
-from celosia.techniques._conditions import columns_named, conditions, holding, values_not_found
-from celosia.techniques._contract import UNKNOWN, Given, Lines, Outcome, Settings, Technique
+from celosia.errors import InternalFault
+from celosia.model.errors import UnknownVariable
+from celosia.model.parameters import Many, Text, TomlTable
+from celosia.techniques._calendar import DAY_FORMATS, days_in, parse_day
+from celosia.techniques._checks import wrong_setting
+from celosia.techniques._conditions import columns_named, conditions, lines_where, values_not_found
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
+from celosia.techniques._parameters import UNKNOWN, ZONE
 
 _NAME = "select"
 _EARLIEST, _LATEST = 1_01_01, 9999_12_31
@@ -28,16 +31,16 @@ def _uses(settings: Settings) -> tuple[str, ...]:
     return (*columns_named(conditions(_NAME, "keep", settings["keep"])), *dates)
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     if settings["keep"] is None and settings["dates"] is None and settings["columns"] is None:
-        raise conflict(_NAME, "keep, dates, columns", "selection", "techniques")
-    removed = _removed(given, settings)
-    kept, notes = _kept(given, settings)
-    notes |= {"rows_kept": int(given.rows[kept].sum()), "columns_kept": len(given.names) - len(removed)}
-    return Outcome(removed=removed, dropped=~kept, notes=notes)
+        raise wrong_setting(_NAME, "keep, dates, columns", "selection")
+    removed = _columns_to_remove(given, settings)
+    selected, notes = _select_lines(given, settings)
+    notes |= {"rows_kept": int(given.rows[selected].sum()), "columns_kept": len(given.names) - len(removed)}
+    return StepOutcome(removed=removed, dropped=~selected, notes=notes)
 
 
-def _removed(given: Given, settings: Settings) -> tuple[str, ...]:
+def _columns_to_remove(given: StepInput, settings: Settings) -> tuple[str, ...]:
     chosen = settings["columns"]
     if chosen is None:
         return ()
@@ -49,49 +52,49 @@ def _removed(given: Given, settings: Settings) -> tuple[str, ...]:
     return tuple(name for name in given.names if name not in chosen)
 
 
-def _kept(given: Given, settings: Settings) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-    kept, notes = np.ones(given.lines, bool), {}
-    asked = conditions(_NAME, "keep", settings["keep"])
-    if asked:
-        kept &= holding(given, asked)
-        notes["values_not_found"] = values_not_found(given, asked)
+def _select_lines(given: StepInput, settings: Settings) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+    selected, notes = np.ones(given.lines, bool), {}
+    tables = conditions(_NAME, "keep", settings["keep"])
+    if tables:
+        selected &= lines_where(given, tables)
+        notes["values_not_found"] = values_not_found(given, tables)
     if _has_period(settings):
         inside, undated = _period(given, settings)
-        notes["rows_without_date"] = int(given.rows[kept & undated].sum())
-        kept &= inside | (undated & (settings["undated"] == "keep"))
-    return kept, notes
+        notes["rows_without_date"] = int(given.rows[selected & undated].sum())
+        selected &= inside | (undated & (settings["undated"] == "keep"))
+    return selected, notes
 
 
 def _has_period(settings: Settings) -> bool:
     limits = settings["from"] is not None or settings["until"] is not None
     if limits != (settings["dates"] is not None):
-        raise conflict(_NAME, "dates, from, until", "period", "techniques")
+        raise wrong_setting(_NAME, "dates, from, until", "period")
     return limits
 
 
-def _period(given: Given, settings: Settings) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _period(given: StepInput, settings: Settings) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """The lines inside the period and those without a date."""
-    first = _EARLIEST if settings["from"] is None else stated_day(_NAME, "from", settings["from"])
-    last = _LATEST if settings["until"] is None else stated_day(_NAME, "until", settings["until"])
+    first = _EARLIEST if settings["from"] is None else parse_day(_NAME, "from", settings["from"])
+    last = _LATEST if settings["until"] is None else parse_day(_NAME, "until", settings["until"])
     if first > last:
-        raise conflict(_NAME, "from, until", "period", "techniques")
+        raise wrong_setting(_NAME, "from, until", "period")
     days = days_in(_NAME, given, settings["dates"], settings)
-    return days.known & (first <= days.numbers) & (days.numbers <= last), ~days.known
+    return days.present & (first <= days.numbers) & (days.numbers <= last), ~days.present
 
 
 TECHNIQUE = Technique(
     name=_NAME,
     lines=Lines.VALUES,
     params={
-        "keep": Param("table"),
-        "dates": Param("text"),
-        "from": Param("text"),
-        "until": Param("text"),
-        "formats": Param("texts", default=("yyyy-mm-dd",), choices=DAY_FORMATS),
+        "keep": TomlTable(),
+        "dates": Text(),
+        "from": Text(),
+        "until": Text(),
+        "formats": Many(Text(choices=DAY_FORMATS), default=("yyyy-mm-dd",)),
         "zone": ZONE,
-        "undated": Param("text", default="drop", choices=("drop", "keep")),
+        "undated": Text(default="drop", choices=("drop", "keep")),
         "unknown": UNKNOWN,
-        "columns": Param("texts"),
+        "columns": Many(Text()),
     },
     uses=_uses,
     apply=_apply,

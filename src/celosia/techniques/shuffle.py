@@ -6,23 +6,19 @@ they came in is left.
 
 from __future__ import annotations
 
-from celosia.techniques._contract import Given, Lines, Outcome, Settings, Technique
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
 
 
-def _uses(settings: Settings) -> tuple[str, ...]:
-    return ()
-
-
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
-    return Outcome(order=draws.permutation(given.lines), preserved=("rows", "every_value"))
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
+    return StepOutcome(order=draws.permutation(given.lines), preserved=("rows", "every_value"))
 
 
 TECHNIQUE = Technique(
     name="shuffle",
     lines=Lines.ROWS,
     params={},
-    uses=_uses,
+    uses=lambda settings: (),
     apply=_apply,
     random=True,
     norms=("M36",),

@@ -11,51 +11,49 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from celosia.errors import TooFewRows, UnknownVariable
-from celosia.model.parameters import Param
-from celosia.model.values import SUPPRESSED
+from celosia.model.errors import UnknownVariable
+from celosia.model.parameters import Many, Text, Whole
 from celosia.risk.criteria import KAnonymity
-from celosia.solver import ClassCounter, suppress_cells
-from celosia.techniques._contract import COLUMNS, Given, Lines, Outcome, Settings, Technique, coded, placed
+from celosia.solver.cells import suppress_cells
+from celosia.solver.published import ClassCounter
+from celosia.techniques._columns import encode_values, mask_cells
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
 from celosia.techniques._identifiers import chosen_columns, silent_cells
-from celosia.tuples import Tuples, group_codes
+from celosia.techniques._parameters import COLUMNS
+from celosia.techniques.errors import TooFewRows
+from celosia.tuples.table import Tuples, group_codes
 
 NAME = "suppress_cells"
 _HEAVIEST = 512.0  # how much more the last column of the order weighs than the first
 Mask = NDArray[np.bool_]
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     find = _rare_values if settings["mode"] == "rare" else _rare_combinations
     masks, notes = find(given, settings)
-    columns = {name: _masked(given.columns[name], mask) for name, mask in masks.items()}
+    columns = {name: mask_cells(given.columns[name], mask) for name, mask in masks.items()}
     cells = {name: int(given.rows[mask].sum()) for name, mask in masks.items()}
-    return Outcome(
+    return StepOutcome(
         columns=columns,
         preserved=("rows", "other_values"),
         notes={"cells": sum(cells.values()), "cells_by_column": cells, **notes},
     )
 
 
-def _masked(cells: pa.Array, mask: Mask) -> pa.Array:
-    return placed(cells, mask, pa.array([SUPPRESSED] * int(mask.sum()), pa.large_string()))
-
-
-def _rare_combinations(given: Given, settings: Settings) -> tuple[dict[str, Mask], dict[str, int]]:
+def _rare_combinations(given: StepInput, settings: Settings) -> tuple[dict[str, Mask], dict[str, int]]:
     names, k = settings["columns"], settings["k"]
     importance = _importance(names, settings["order"])
     if given.lines == 0:
         return {name: np.zeros(0, bool) for name in names}, {"classes": 0, "fully_masked_rows": 0}
     tuples, label = _tuples(given, names)
-    made = suppress_cells(ClassCounter(tuples, {}), [KAnonymity(k=k, unit="rows")], importance)
-    if made is None:
+    result = suppress_cells(ClassCounter(tuples, {}), [KAnonymity(k=k, unit="rows")], importance)
+    if result is None:
         raise TooFewRows(technique=NAME, rows=tuples.n_rows, needed=k)
-    masks = {name: made.masked[label, position] for position, name in enumerate(names)}
-    return masks, {"classes": made.classes, "fully_masked_rows": made.fully_masked_rows}
+    masks = {name: result.masked[label, position] for position, name in enumerate(names)}
+    return masks, {"classes": result.classes, "fully_masked_rows": result.fully_masked_rows}
 
 
 def _importance(names: tuple[str, ...], order: tuple[str, ...]) -> list[float]:
@@ -65,25 +63,25 @@ def _importance(names: tuple[str, ...], order: tuple[str, ...]) -> list[float]:
             raise UnknownVariable(variable=name, known=", ".join(names))
     steps = max(len(order), 1)
     factor = min(2.0, _HEAVIEST ** (1 / steps))
-    place = {name: position for position, name in enumerate(order)}
-    return [factor ** place.get(name, len(order)) for name in names]
+    position_of = {name: position for position, name in enumerate(order)}
+    return [factor ** position_of.get(name, len(order)) for name in names]
 
 
-def _tuples(given: Given, names: tuple[str, ...]) -> tuple[Tuples, NDArray[np.int64]]:
+def _tuples(given: StepInput, names: tuple[str, ...]) -> tuple[Tuples, NDArray[np.int64]]:
     """The combinations of the columns in canonical order, and the combination of each line."""
-    found = [coded(given.columns[name]) for name in names]
-    codes = np.stack([column for column, _ in found], axis=1).astype(np.int32)
-    first, label = group_codes(codes, [size for _, size in found])
+    columns = [encode_values(given.columns[name]) for name in names]
+    codes = np.stack([column for column, _ in columns], axis=1).astype(np.int32)
+    first, label = group_codes(codes, [size for _, size in columns])
     rows = np.zeros(len(first), np.int64)
     np.add.at(rows, label, given.rows)
     vocabularies = tuple(tuple(sorted(given.columns[name].unique().to_pylist())) for name in names)
     return Tuples(names, vocabularies, codes[first], rows), label
 
 
-def _rare_values(given: Given, settings: Settings) -> tuple[dict[str, Mask], dict[str, Mapping[str, int]]]:
+def _rare_values(given: StepInput, settings: Settings) -> tuple[dict[str, Mask], dict[str, Mapping[str, int]]]:
     masks, values = {}, {}
     for name in settings["columns"]:
-        codes, size = coded(given.columns[name])
+        codes, size = encode_values(given.columns[name])
         rows = np.zeros(size, np.int64)
         np.add.at(rows, codes, given.rows)
         mask = (rows < settings["k"])[codes] & ~silent_cells(given.columns[name]) if size else np.zeros(0, bool)
@@ -96,9 +94,9 @@ TECHNIQUE = Technique(
     lines=Lines.VALUES,
     params={
         "columns": COLUMNS,
-        "k": Param("whole", default=3, minimum=2),
-        "order": Param("texts", default=()),
-        "mode": Param("text", default="combinations", choices=("combinations", "rare")),
+        "k": Whole(default=3, minimum=2),
+        "order": Many(Text(), default=()),
+        "mode": Text(default="combinations", choices=("combinations", "rare")),
     },
     uses=chosen_columns,
     apply=_apply,

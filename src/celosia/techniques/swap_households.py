@@ -22,14 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celosia.errors import HouseholdMissing, HouseholdsApart
-from celosia.model.parameters import Param
-from celosia.techniques._contract import Given, Lines, Outcome, Settings, Technique, coded, strata_of
+from celosia.model.parameters import Many, Number, Text, Whole
+from celosia.techniques._checks import refuse_not_share, refuse_repeated_names, wrong_setting
+from celosia.techniques._columns import encode_values, strata_of
+from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
-from celosia.techniques._settings import named_once, share_above_zero, wrong
+from celosia.techniques.errors import HouseholdMissing, HouseholdsApart
 
 Rows = NDArray[np.int64]
-_NOT_SAID = r"^\**$"  # missing or masked
+_SILENT = r"^\**$"  # missing or masked
 
 
 def uses(settings: Settings) -> tuple[str, ...]:
@@ -37,7 +38,7 @@ def uses(settings: Settings) -> tuple[str, ...]:
     return (settings["household"], *settings["geography"], *settings["match"], *settings["risk"])
 
 
-def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
+def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     geography = settings["geography"]
     _check(settings)
     household, many = _households(given, settings["household"])
@@ -48,9 +49,10 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
     areas = [np.zeros(many, np.int64), *(level[first] for level in levels)]
     known = _known_area(given, geography)[first]
     profile = profiles(household, strata_of(given, settings["match"])[0], many)
-    partner = _partners(profile, areas, risk, known, _wanted(settings["rate"], many), (draws, first, given.lines))
+    target = math.ceil(Fraction(settings["rate"]) * many)
+    partner = _partners(profile, areas, risk, known, target, (draws, first, given.lines))
     source = _source(partner, household, first)
-    made = {name: given.columns[name].take(pa.array(source)) for name in geography}
+    columns = {name: given.columns[name].take(pa.array(source)) for name in geography}
     at_risk = risk < len(geography)
     notes = {
         "households": many,
@@ -58,30 +60,26 @@ def _apply(given: Given, settings: Settings, draws: Draws) -> Outcome:
         "households_at_risk": int(at_risk.sum()),
         "households_at_risk_without_partner": int((at_risk & (partner < 0)).sum()),
         "households_at_risk_moved_within_their_area": _moved_within(partner, risk, areas),
-        "households_wanted": _wanted(settings["rate"], many),
+        "households_wanted": target,
         "households_without_area": int((~known).sum()),
     }
-    return Outcome(made, preserved=("households_per_area", "persons_per_area", "matched_per_area"), notes=notes)
+    return StepOutcome(columns, preserved=("households_per_area", "persons_per_area", "matched_per_area"), notes=notes)
 
 
 def _check(settings: Settings) -> None:
     if not settings["geography"]:
-        raise wrong("swap_households", "geography", "some_column")
-    named_once((settings["household"],), settings["geography"], settings["match"])
-    named_once((settings["household"],), settings["geography"], settings["risk"])
-    share_above_zero("swap_households", "rate", settings["rate"])
+        raise wrong_setting("swap_households", "geography", "some_column")
+    refuse_repeated_names((settings["household"],), settings["geography"], settings["match"])
+    refuse_repeated_names((settings["household"],), settings["geography"], settings["risk"])
+    refuse_not_share("swap_households", "rate", settings["rate"])
 
 
-def _wanted(rate: Decimal, many: int) -> int:
-    return math.ceil(Fraction(rate) * many)
-
-
-def _households(given: Given, name: str) -> tuple[Rows, int]:
+def _households(given: StepInput, name: str) -> tuple[Rows, int]:
     cells = given.columns[name]
-    unsaid = int(pc.sum(pc.match_substring_regex(cells, _NOT_SAID)).as_py() or 0)
-    if unsaid:
-        raise HouseholdMissing(technique="swap_households", variable=name, rows=unsaid)
-    return coded(cells)
+    silent = int(pc.sum(pc.match_substring_regex(cells, _SILENT)).as_py() or 0)
+    if silent:
+        raise HouseholdMissing(technique="swap_households", variable=name, rows=silent)
+    return encode_values(cells)
 
 
 def _first_rows(household: Rows, many: int) -> Rows:
@@ -97,23 +95,23 @@ def _refuse_apart(area: Rows, household: Rows, first: Rows, name: str) -> None:
         raise HouseholdsApart(technique="swap_households", variable=name, households=len(apart))
 
 
-def _known_area(given: Given, geography: Sequence[str]) -> NDArray[np.bool_]:
+def _known_area(given: StepInput, geography: Sequence[str]) -> NDArray[np.bool_]:
     known = np.ones(given.lines, bool)
     for name in geography:
-        known &= ~pc.match_substring_regex(given.columns[name], _NOT_SAID).to_numpy(zero_copy_only=False).astype(bool)
+        known &= ~pc.match_substring_regex(given.columns[name], _SILENT).to_numpy(zero_copy_only=False).astype(bool)
     return known
 
 
-def risk_levels(given: Given, settings: Settings, household: Rows, many: int, levels: Sequence[Rows]) -> Rows:
+def risk_levels(given: StepInput, settings: Settings, household: Rows, many: int, levels: Sequence[Rows]) -> Rows:
     """The coarsest level at which a member of each household is one of fewer than k; the number of levels for none."""
-    found = np.full(many, len(levels), np.int64)
+    risk = np.full(many, len(levels), np.int64)
     if not settings["risk"]:
-        return found
+        return risk
     key, size = strata_of(given, settings["risk"])
     for depth in range(len(levels) - 1, -1, -1):
         label, count = np.unique(levels[depth] * size + key, return_inverse=True, return_counts=True)[1:]
-        found[household[count[label.reshape(-1)] < settings["k"]]] = depth
-    return found
+        risk[household[count[label.reshape(-1)] < settings["k"]]] = depth
+    return risk
 
 
 def profiles(household: Rows, member: Rows, many: int) -> Rows:
@@ -125,9 +123,9 @@ def profiles(household: Rows, member: Rows, many: int) -> Rows:
     for size in np.unique(sizes).tolist():
         alike = np.flatnonzero(sizes == size)
         members = member[order[start[alike][:, None] + np.arange(size)]]
-        found = np.unique(members, axis=0, return_inverse=True)[1].reshape(-1)
-        label[alike] = used + found
-        used += int(found.max(initial=-1)) + 1
+        kind = np.unique(members, axis=0, return_inverse=True)[1].reshape(-1)
+        label[alike] = used + kind
+        used += int(kind.max(initial=-1)) + 1
     return label
 
 
@@ -136,7 +134,7 @@ def _partners(
     areas: Sequence[Rows],
     risk: Rows,
     known: NDArray[np.bool_],
-    wanted: int,
+    target: int,
     chance: tuple[Draws, Rows, int],
 ) -> Rows:
     """The household each one exchanges its area with, -1 for none; areas[0] is the whole country."""
@@ -150,7 +148,7 @@ def _partners(
             chosen = draws.uniform(lines)[first]
             partner = _pair(partner, known, (profile, areas[around], areas[depth]), visit, chosen, len(profile))
     for around in range(deepest - 1, -1, -1):
-        left = wanted - int((partner >= 0).sum())
+        left = target - int((partner >= 0).sum())
         visit = turn[partner[turn] < 0]
         chosen = draws.uniform(lines)[first]
         partner = _pair(partner, known, (profile, areas[around], areas[deepest]), visit, chosen, max(left, 0))
@@ -158,28 +156,32 @@ def _partners(
 
 
 def _pair(
-    partner: Rows, known: NDArray[np.bool_], keys: tuple[Rows, Rows, Rows], visit: Rows, chance: NDArray[np.float64],
-    wanted: int,
-) -> Rows:  # fmt: skip
+    partner: Rows,
+    known: NDArray[np.bool_],
+    keys: tuple[Rows, Rows, Rows],
+    visit: Rows,
+    chance: NDArray[np.float64],
+    target: int,
+) -> Rows:
     """Partners of the same profile, within the same wider area, in another area."""
     from celosia.kernels.pairs import pair_up  # numba is loaded when a step needs it
 
     profile, wider, area = keys
     order = np.lexsort((area, wider, profile))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
     outer = _runs(profile[order], wider[order])
     inner = _runs(profile[order], wider[order], area[order])
     free = (known & (partner < 0))[order]
-    found = pair_up(place[visit], free, outer[0], inner[0], inner[1], outer[1], chance[order], wanted)
-    new = np.flatnonzero(found >= 0)
-    made = partner.copy()
-    made[order[new]] = order[found[new]]
-    return made
+    pairs = pair_up(position[visit], free, outer[0], inner[0], inner[1], outer[1], chance[order], target)
+    new = np.flatnonzero(pairs >= 0)
+    partners = partner.copy()
+    partners[order[new]] = order[pairs[new]]
+    return partners
 
 
 def _runs(*keys: Rows) -> tuple[Rows, Rows]:
-    """Where the stretch of equal keys around each place begins and ends."""
+    """Where the run of equal keys around each position begins and ends."""
     changes = np.ones(len(keys[0]), bool)
     changes[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
     start = np.flatnonzero(changes)
@@ -208,12 +210,12 @@ TECHNIQUE = Technique(
     name="swap_households",
     lines=Lines.ROWS,
     params={
-        "household": Param("text", required=True),
-        "geography": Param("texts", required=True),
-        "match": Param("texts", default=()),
-        "risk": Param("texts", default=()),
-        "k": Param("whole", default=3, minimum=2),
-        "rate": Param("number", default=Decimal("0.1")),
+        "household": Text(required=True),
+        "geography": Many(Text(), required=True),
+        "match": Many(Text(), default=()),
+        "risk": Many(Text(), default=()),
+        "k": Whole(default=3, minimum=2),
+        "rate": Number(default=Decimal("0.1")),
     },
     uses=uses,
     apply=_apply,

@@ -16,19 +16,18 @@ import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celosia.data.engines._base import (
+from celosia.data.engines.base import (
     RANK,
     Expression,
     arrow_schema,
-    guarded,
-    parts_of,
-    summed_pieces,
-    unbound,
-    whole_sums,
+    digest_sum_query,
+    integer_sums,
+    table_expression,
+    translate_engine_errors,
 )
-from celosia.data.engines._compile import compiled_sql
-from celosia.data.engines._memory import usable_memory
-from celosia.data.files import PRIVATE_FILE, SPILL, own_folder, writing_into
+from celosia.data.engines.compile import compile_sql
+from celosia.data.engines.memory import usable_memory
+from celosia.storage import PRIVATE_FILE, SPILL_PREFIX, part_files, private_tempdir, translate_write_errors
 
 _FAULTS = (duckdb.Error,)
 
@@ -48,7 +47,7 @@ class DuckDBEngine:
         memory: int | None = None,
     ):
         self.memory = memory or usable_memory()
-        self._spill = own_folder(spill or Path(tempfile.gettempdir()), SPILL)
+        self._spill = private_tempdir(spill or Path(tempfile.gettempdir()), SPILL_PREFIX)
         config: dict[str, str | int] = {
             "temp_directory": str(self._spill),
             "autoinstall_known_extensions": "false",
@@ -60,24 +59,24 @@ class DuckDBEngine:
         config["memory_limit"] = self._limit
         if threads:
             config["threads"] = threads
-        with guarded(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
             self.connection = duckdb.connect(":memory:", config=config)
         self._numbers = itertools.count()
         self._views: set[str] = set()
 
     def parquet(self, path: Path) -> Expression:
         """The working copy as a table: a file, or a folder of parts."""
-        return self._view(f"FROM read_parquet({_listed(path)})")
+        return self._view(f"FROM read_parquet({_sql_path_list(path)})")
 
     def numbered_parquet(self, path: Path, column: str) -> Expression:
         """The working copy with one column more, the position of each row in it; unread, it costs nothing."""
-        rows = f"FROM read_parquet({_listed(path)}, file_row_number=true"
+        rows = f"FROM read_parquet({_sql_path_list(path)}, file_row_number=true"
         if not path.is_dir():
             return self._view(f"SELECT * EXCLUDE (file_row_number), file_row_number AS {column} {rows})")
-        before = ", ".join(f"({_quoted(part)}, {start})" for part, start in _starts(path))
-        kept = f"SELECT rows.* EXCLUDE (file_row_number, filename), file_row_number + before.start AS {column}"
-        joined = f"JOIN (VALUES {before}) AS before(filename, start) ON rows.filename = before.filename"
-        return self._view(f"{kept} FROM ({rows}, filename=true)) AS rows {joined}")
+        offsets = ", ".join(f"({_sql_string(part)}, {start})" for part, start in _starts(path))
+        columns = f"SELECT rows.* EXCLUDE (file_row_number, filename), file_row_number + before.start AS {column}"
+        joined = f"JOIN (VALUES {offsets}) AS before(filename, start) ON rows.filename = before.filename"
+        return self._view(f"{columns} FROM ({rows}, filename=true)) AS rows {joined}")
 
     def digest(self, text: Expression) -> Expression:
         """The SHA-256 of a text."""
@@ -87,77 +86,77 @@ class DuckDBEngine:
         """Rows, and the sums of the pieces of their SHA-256."""
         hashed = f"SELECT sha256(line) AS h FROM ({_query(lines)}) AS lines"
         piece = "CAST('0x' || substr(h, {start}, 8) AS BIGINT)"
-        with guarded(self.name, _FAULTS, str(self._spill)):
-            row = self.connection.execute(summed_pieces(hashed, piece, "CAST(sum({piece}) AS VARCHAR)")).fetchone()
-        return whole_sums(row or ())
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
+            row = self.connection.execute(digest_sum_query(hashed, piece, "CAST(sum({piece}) AS VARCHAR)")).fetchone()
+        return integer_sums(row or ())
 
     def _view(self, query: str) -> Expression:
         name = self._fresh_name()
-        with guarded(self.name, _FAULTS):
+        with translate_engine_errors(self.name, _FAULTS):
             # A plain view in the private in-memory database: a temporary one is unknown to other cursors.
             self.connection.execute(f"CREATE VIEW {name} AS {query}")
             schema = self.connection.execute(f"FROM {name} LIMIT 0").to_arrow_table().schema
         self._views.add(name)
-        return unbound([(field.name, field.type) for field in schema], name)
+        return table_expression([(field.name, field.type) for field in schema], name)
 
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
         name = self._fresh_name()
-        with guarded(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
             self.connection.register(f"{name}_arrow", table)
             self.connection.execute(f"CREATE TABLE {name} AS FROM {name}_arrow")
             self.connection.unregister(f"{name}_arrow")
-        return unbound([(field.name, field.type) for field in table.schema], name)
+        return table_expression([(field.name, field.type) for field in table.schema], name)
 
     def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
         """The rows of an expression, kept in a private Parquet file or a table that may spill."""
-        return self.parquet(self._copied(expression, folder)) if folder else self._table(expression)
+        return self.parquet(self._copy_to_parquet(expression, folder)) if folder else self._table(expression)
 
-    def ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
+    def keep_ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows in a private Parquet file in this order, so that the row of the file is the rank: no window."""
         if folder:
-            return self.numbered_parquet(self._copied(expression.order_by(list(order)), folder), RANK)
+            return self.numbered_parquet(self._copy_to_parquet(expression.order_by(list(order)), folder), RANK)
         return self._table(expression.mutate(**{RANK: ibis.row_number().over(order_by=list(order))}))
 
     def _table(self, expression: Expression) -> Expression:
         name = self._fresh_name()
-        with guarded(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
             self.connection.execute(f"CREATE TABLE {name} AS {_query(expression)}")
-        return unbound([(field.name, field.type) for field in arrow_schema(expression)], name)
+        return table_expression([(field.name, field.type) for field in arrow_schema(expression)], name)
 
-    def _copied(self, expression: Expression, folder: Path) -> Path:
+    def _copy_to_parquet(self, expression: Expression, folder: Path) -> Path:
         path = folder / f"{self._fresh_name()}.parquet"
-        with guarded(self.name, _FAULTS, str(folder)):
-            self.connection.execute(f"COPY ({_query(expression)}) TO {_quoted(path)} (FORMAT parquet)")
-        with writing_into(folder):
+        with translate_engine_errors(self.name, _FAULTS, str(folder)):
+            self.connection.execute(f"COPY ({_query(expression)}) TO {_sql_string(path)} (FORMAT parquet)")
+        with translate_write_errors(folder):
             path.chmod(PRIVATE_FILE)
         return path
 
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
         query = _query(expression)
-        with guarded(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
             result = self.connection.execute(query).to_arrow_table()
         return result.cast(arrow_schema(expression))
 
     def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """The result in batches, in the order of the expression."""
         query = _query(expression)
-        with guarded(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
             # A cursor of its own, so that a batch being read does not end when another query starts.
             reader = self.connection.cursor().execute(query).to_arrow_reader(batch_rows)
             yield from reader
 
     def forget(self, uploaded: Expression) -> None:
         """Drop an uploaded table that nothing needs any more."""
-        with guarded(self.name, _FAULTS):
+        with translate_engine_errors(self.name, _FAULTS):
             kind = "VIEW" if uploaded.get_name() in self._views else "TABLE"
             self.connection.execute(f"DROP {kind} IF EXISTS {uploaded.get_name()}")
-        self.rest()
+        self.release_memory()
 
-    def rest(self) -> None:
+    def release_memory(self) -> None:
         """Give back to the system what no query needs now: others are about to work in this process."""
-        with guarded(self.name, _FAULTS):
+        with translate_engine_errors(self.name, _FAULTS):
             # DuckDB keeps what it once took until the limit is set, be it to what it was.
             self.connection.execute(f"SET memory_limit = '{self._limit}'")
 
@@ -172,7 +171,7 @@ class DuckDBEngine:
 
 def _query(expression: Expression) -> str:
     """The expression as SQL: Ibis only compiles, so that its own DuckDB backend (and pandas) stay unloaded."""
-    return compiled_sql(expression, "duckdb")
+    return compile_sql(expression, "duckdb")
 
 
 @ibis.udf.scalar.builtin(name="sha256")
@@ -180,16 +179,16 @@ def _sha256(text: str) -> str:  # type: ignore[empty-body]
     """DuckDB's own."""
 
 
-def _quoted(path: Path) -> str:
+def _sql_string(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def _listed(path: Path) -> str:
-    return "[" + ", ".join(_quoted(part) for part in parts_of(path)) + "]"
+def _sql_path_list(path: Path) -> str:
+    return "[" + ", ".join(_sql_string(part) for part in part_files(path)) + "]"
 
 
 def _starts(path: Path) -> list[tuple[Path, int]]:
     """The parts of a folder, each with the rows that stand before it."""
-    parts = parts_of(path)
+    parts = part_files(path)
     sizes = [int(pq.read_metadata(part).num_rows) for part in parts]
     return list(zip(parts, itertools.accumulate([0, *sizes[:-1]]), strict=True))

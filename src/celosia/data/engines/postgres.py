@@ -23,32 +23,31 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from celosia.data._postgres_text import SETTINGS, TABLES, TypedColumn
-from celosia.data.engines._base import (
+from celosia.data.engines.base import (
     RANK,
     Expression,
     arrow_schema,
-    guarded,
-    parts_of,
+    digest_sum_query,
+    integer_sums,
     silence,
-    summed_pieces,
-    unbound,
-    whole_sums,
+    table_expression,
+    translate_engine_errors,
 )
-from celosia.data.engines._compile import compiled_sql
-from celosia.data.engines._memory import usable_memory
-from celosia.data.files import write_error
-from celosia.data.readers._canonical import WHITESPACE
-from celosia.errors import (
+from celosia.data.engines.compile import compile_sql
+from celosia.data.engines.memory import usable_memory
+from celosia.data.errors import (
     EncodingOfDatabase,
     EngineDenied,
     EngineFault,
     EngineLost,
     EngineUnreachable,
-    MissingExtra,
     OpaqueColumns,
     UnknownTable,
 )
+from celosia.data.readers.canonical import WHITESPACE
+from celosia.model.errors import MissingExtra
 from celosia.model.schema import Schema
+from celosia.storage import part_files, write_error
 
 try:
     import psycopg
@@ -81,15 +80,15 @@ class PostgresEngine:
         silence("psycopg")
         self.memory = memory or usable_memory()
         self._private = private
-        self.connection = _connected(url)
+        self.connection = _connect(url)
         self._numbers = itertools.count()
-        with _guarded():
+        with _translate_errors():
             for setting in (*SETTINGS, *_WORK):
                 self.connection.execute(setting)
 
     def text_encoding(self) -> str:
         """How the database keeps its texts; bytes that are not in the order of code points are refused."""
-        with _guarded():
+        with _translate_errors():
             row = self.connection.execute("SHOW server_encoding").fetchone()
         encoding = str(row[0]) if row else "?"
         if encoding not in _ENCODINGS:
@@ -98,20 +97,20 @@ class PostgresEngine:
 
     def tables(self) -> dict[str, tuple[str, str]]:
         """The tables and views that may be read, by the name a user gives them: schema and name."""
-        with _guarded(), self._reading():
-            found = self.connection.execute(TABLES).fetchall()
-        return {table if schema == "public" else f"{schema}.{table}": (schema, table) for schema, table in found}
+        with _translate_errors(), self._reading():
+            rows = self.connection.execute(TABLES).fetchall()
+        return {table if schema == "public" else f"{schema}.{table}": (schema, table) for schema, table in rows}
 
     def columns(self, table: str, schema: str | None = None) -> tuple[TypedColumn, ...]:
         """The columns of a table, whatever they hold."""
         relation = sql.Identifier(schema, table) if schema else sql.Identifier(table)
-        with _guarded(), self._reading():
-            found = self.connection.execute(
+        with _translate_errors(), self._reading():
+            oid = self.connection.execute(
                 "SELECT to_regclass(%s)::oid", [relation.as_string(self.connection)]
             ).fetchone()
-            if found is None or found[0] is None:
+            if oid is None or oid[0] is None:
                 raise UnknownTable(table=table)
-            return tuple(TypedColumn(*row) for row in self.connection.execute(_COLUMNS, [found[0]]).fetchall())
+            return tuple(TypedColumn(*row) for row in self.connection.execute(_COLUMNS, [oid[0]]).fetchall())
 
     def source(
         self, table: str, schema: str | None = None, columns: Sequence[str] | None = None
@@ -121,33 +120,33 @@ class PostgresEngine:
         read = self._readable_columns(table, schema, columns)
         names = tuple(column.name for column in read)
         # Blanks at the end of a char(n) are padding and go with the cast to text; cells of blanks only are missing.
-        blanks = WHITESPACE.encode(kept := self.text_encoding(), errors="ignore").decode(kept)
-        parts = [sql.SQL(f"{_settled(column, blanks)} AS c{position}") for position, column in enumerate(read)]
+        blanks = WHITESPACE.encode(encoding := self.text_encoding(), errors="ignore").decode(encoding)
+        parts = [sql.SQL(f"{_canonical_text(column, blanks)} AS c{position}") for position, column in enumerate(read)]
         view = self._fresh_name()
         query = sql.SQL("CREATE TEMPORARY VIEW {} AS SELECT {} FROM {}").format(
             sql.Identifier(view), sql.SQL(", ").join(parts), relation
         )
-        with _guarded(), self.connection.transaction():
+        with _translate_errors(), self.connection.transaction():
             self.connection.execute(query)
-        return unbound([(f"c{i}", pa.string()) for i in range(len(names))], view), names
+        return table_expression([(f"c{i}", pa.string()) for i in range(len(names))], view), names
 
     def parquet(self, path: Path) -> Expression:
         """The working copy as a table: sent to the server, in pieces."""
-        return self._sent(path, lambda batch, start: batch)
+        return self._send_parquet(path, lambda batch, start: batch)
 
     def numbered_parquet(self, path: Path, column: str) -> Expression:
         """The working copy with one column more, the position of each row in it."""
 
-        def numbered(batch: pa.RecordBatch, start: int) -> pa.RecordBatch:
+        def add_positions(batch: pa.RecordBatch, start: int) -> pa.RecordBatch:
             return batch.append_column(column, pa.array(range(start, start + batch.num_rows), pa.int64()))
 
-        return self._sent(path, numbered)
+        return self._send_parquet(path, add_positions)
 
-    def _sent(self, path: Path, changed: Callable[[pa.RecordBatch, int], pa.RecordBatch]) -> Expression:
+    def _send_parquet(self, path: Path, transform: Callable[[pa.RecordBatch, int], pa.RecordBatch]) -> Expression:
         try:
-            parts = parts_of(path)
-            empty = changed(pa.RecordBatch.from_pylist([], pq.read_schema(parts[0])), 0)
-            return self._uploaded(empty.schema, _numbered_batches(parts, changed))
+            parts = part_files(path)
+            empty = transform(pa.RecordBatch.from_pylist([], pq.read_schema(parts[0])), 0)
+            return self._upload_batches(empty.schema, _numbered_batches(parts, transform))
         except (pa.ArrowException, OSError, IndexError):
             raise EngineFault(engine=self.name, kind="ParquetFile") from None
 
@@ -160,56 +159,56 @@ class PostgresEngine:
         inner = _query(lines)
         # OFFSET 0 keeps the digest from being made once for each piece.
         hashed = f"SELECT encode(sha256(convert_to(line, 'UTF8')), 'hex') AS h FROM ({inner}) AS lines OFFSET 0"
-        query = summed_pieces(hashed, "('x' || substr(h, {start}, 8))::bit(32)::bigint", "sum({piece})::text")
-        with _guarded(), self._reading():
+        query = digest_sum_query(hashed, "('x' || substr(h, {start}, 8))::bit(32)::bigint", "sum({piece})::text")
+        with _translate_errors(), self._reading():
             row = self.connection.execute(query.encode()).fetchone()
-        return whole_sums(row or ())
+        return integer_sums(row or ())
 
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
-        return self._uploaded(table.schema, table.to_batches(max_chunksize=_COPY_ROWS))
+        return self._upload_batches(table.schema, table.to_batches(max_chunksize=_COPY_ROWS))
 
-    def _uploaded(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Expression:
+    def _upload_batches(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Expression:
         name = self._fresh_name()
         columns = [(field.name, field.type) for field in schema]
         kinds = [
             f'"{column}" ' + ("bigint" if pa.types.is_integer(kind) else 'text COLLATE "C"') for column, kind in columns
         ]
-        with _guarded(), self.connection.transaction():
+        with _translate_errors(), self.connection.transaction():
             self.connection.execute(f"CREATE TEMPORARY TABLE {name} ({', '.join(kinds)})")
             with self.connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
                 for batch in batches:
                     copy.write(_copy_text(batch))
             self.connection.execute(f"ANALYZE {name}")
-        return unbound(columns, name)
+        return table_expression(columns, name)
 
     def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
         """The rows of an expression in a temporary table of the session: none leaves the server."""
-        return self._kept(expression, "")
+        return self._create_table(expression, "")
 
-    def ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
+    def keep_ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows in a temporary table, numbered on the server in the order of these columns."""
         places = ", ".join(f'"{column}"' for column in order)
-        return self._kept(expression, f'row_number() OVER (ORDER BY {places}) - 1 AS "{RANK}"')
+        return self._create_table(expression, f'row_number() OVER (ORDER BY {places}) - 1 AS "{RANK}"')
 
-    def _kept(self, expression: Expression, number: str) -> Expression:
+    def _create_table(self, expression: Expression, number: str) -> Expression:
         columns = [(field.name, field.type) for field in arrow_schema(expression)]
         # The order of the texts is said again: an expression that lost it would sort as the database does.
         texts = [f'"{n}"' + ("" if pa.types.is_integer(kind) else f' COLLATE "C" AS "{n}"') for n, kind in columns]
         name, rows = self._fresh_name(), f"SELECT {', '.join(texts)} FROM ({_query(expression)}) AS q"
         if number:
             columns, rows = [*columns, (RANK, pa.int64())], f"SELECT *, {number} FROM ({rows}) AS r"
-        with _guarded(), self.connection.transaction():
+        with _translate_errors(), self.connection.transaction():
             self.connection.execute(f"CREATE TEMPORARY TABLE {name} AS {rows}")
             self.connection.execute(f"ANALYZE {name}")
-        return unbound(columns, name)
+        return table_expression(columns, name)
 
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
         schema = arrow_schema(expression)
-        with io.BytesIO() as held:
-            self._copied(expression, held)
-            return pa.Table.from_batches(_read_copy(held, schema), schema)
+        with io.BytesIO() as buffer:
+            self._copy_to_file(expression, buffer)
+            return pa.Table.from_batches(_read_copy(buffer, schema), schema)
 
     def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """The result in batches, in the order of the expression.
@@ -217,26 +216,26 @@ class PostgresEngine:
         It waits in a nameless private file, so that other queries may run while it is read.
         """
         schema = arrow_schema(expression)
-        place = str(self._private or tempfile.gettempdir())
+        folder = str(self._private or tempfile.gettempdir())
         try:
-            with tempfile.TemporaryFile(dir=self._private) as held:
-                self._copied(expression, held)
-                for batch in _read_copy(held, schema):
+            with tempfile.TemporaryFile(dir=self._private) as buffer:
+                self._copy_to_file(expression, buffer)
+                for batch in _read_copy(buffer, schema):
                     for start in range(0, batch.num_rows, batch_rows):
                         yield batch.slice(start, batch_rows)
         except OSError as fault:
-            raise write_error(fault, Path(place)) from None
+            raise write_error(fault, Path(folder)) from None
 
-    def _copied(self, expression: Expression, target: IO[bytes]) -> None:
+    def _copy_to_file(self, expression: Expression, target: IO[bytes]) -> None:
         query = f"COPY ({_query(expression)}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)"
-        with _guarded(), self._reading(), self.connection.cursor().copy(query.encode()) as blocks:
+        with _translate_errors(), self._reading(), self.connection.cursor().copy(query.encode()) as blocks:
             for block in blocks:
                 target.write(block)
         target.seek(0)
 
     def forget(self, uploaded: Expression) -> None:
         """Drop an uploaded table that nothing needs any more."""
-        with _guarded(), self.connection.transaction():
+        with _translate_errors(), self.connection.transaction():
             self.connection.execute(f"DROP TABLE IF EXISTS pg_temp.{uploaded.get_name()}")
 
     def close(self) -> None:
@@ -255,22 +254,22 @@ class PostgresEngine:
         self, table: str, schema: str | None, columns: Sequence[str] | None
     ) -> tuple[TypedColumn, ...]:
         """The columns to read; binary, JSON and nested ones are refused by name unless left out."""
-        found = {column.name: column for column in self.columns(table, schema)}
-        known = Schema(tuple(found))
-        wanted = known.names if columns is None else known.chosen(columns, "columns")
-        opaque = [name for name in wanted if found[name].refusal()]
+        columns_by_name = {column.name: column for column in self.columns(table, schema)}
+        known = Schema(tuple(columns_by_name))
+        chosen = known.names if columns is None else known.chosen(columns, "columns")
+        opaque = [name for name in chosen if columns_by_name[name].refusal()]
         if opaque:
             raise OpaqueColumns(table=table, columns=", ".join(opaque))
-        return tuple(found[name] for name in wanted)
+        return tuple(columns_by_name[name] for name in chosen)
 
     def _fresh_name(self) -> str:
         return f"celosia_{next(self._numbers)}"
 
 
 @contextlib.contextmanager
-def _guarded() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """The guard at the border; a right that is missing and a connection that is lost are told apart."""
-    with guarded(PostgresEngine.name, _FAULTS):
+    with translate_engine_errors(PostgresEngine.name, _FAULTS):
         try:
             yield
         except _DENIED:
@@ -282,10 +281,10 @@ def _guarded() -> Iterator[None]:
 
 
 def _query(expression: Expression) -> str:
-    return compiled_sql(expression, "postgres")
+    return compile_sql(expression, "postgres")
 
 
-def _connected(url: str) -> psycopg.Connection[Any]:
+def _connect(url: str) -> psycopg.Connection[Any]:
     """A connection whose first statement opens the one transaction of the engine."""
     try:
         connection = psycopg.connect(url, application_name="celosia", connect_timeout=15)
@@ -296,35 +295,35 @@ def _connected(url: str) -> psycopg.Connection[Any]:
     return connection
 
 
-def _read_copy(held: IO[bytes], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _read_copy(buffer: IO[bytes], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of a COPY in CSV, every cell in quotes; a block grows until the longest row fits in it."""
-    size = held.seek(0, io.SEEK_END)
-    held.seek(0)
+    size = buffer.seek(0, io.SEEK_END)
+    buffer.seek(0)
     if not size:
         return
     reader = csv.open_csv(
-        held,
-        read_options=csv.ReadOptions(column_names=schema.names, block_size=_block_size(held, size)),
+        buffer,
+        read_options=csv.ReadOptions(column_names=schema.names, block_size=_block_size(buffer, size)),
         parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=csv.ConvertOptions(column_types=schema, null_values=[], strings_can_be_null=False),
     )
     yield from reader
 
 
-def _block_size(held: IO[bytes], size: int) -> int:
+def _block_size(buffer: IO[bytes], size: int) -> int:
     """A block in which every row fits, found by the lengths of the lines and of the quoted cells that span them."""
     if size <= _BLOCK:
         return size
     longest = row = quotes = 0
-    for line in held:
+    for line in buffer:
         row, quotes = row + len(line), quotes + line.count(b'"')
         if quotes % 2 == 0:  # outside quotes: the row ends here
             longest, row = max(longest, row), 0
-    held.seek(0)
+    buffer.seek(0)
     return max(_BLOCK, longest + 1)
 
 
-def _settled(column: TypedColumn, blanks: str) -> str:
+def _canonical_text(column: TypedColumn, blanks: str) -> str:
     """A cell as text without NULL, in code-point order, blanks only as missing: as the readers settle it."""
     text = f"COALESCE({column.as_text()}, '')"
     if column.category != "S":  # numbers, dates and their kin are never blank
@@ -335,13 +334,13 @@ def _settled(column: TypedColumn, blanks: str) -> str:
 
 
 def _numbered_batches(
-    parts: Sequence[Path], changed: Callable[[pa.RecordBatch, int], pa.RecordBatch]
+    parts: Sequence[Path], transform: Callable[[pa.RecordBatch, int], pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     start = 0
     for part in parts:
         with pq.ParquetFile(part) as file:
             for batch in file.iter_batches(_COPY_ROWS):
-                yield changed(batch, start)
+                yield transform(batch, start)
                 start += batch.num_rows
 
 
@@ -364,12 +363,12 @@ def _copy_text(batch: pa.RecordBatch) -> bytes:
     """A batch in the text form of COPY, escaped column by column rather than row by row."""
     if not batch.num_rows:
         return b""
-    columns = [_escaped(column) for column in batch.columns]
+    columns = [_escape_column(column) for column in batch.columns]
     lines = pc.binary_join_element_wise(*columns, pa.scalar("\t", pa.large_string()))
     return "".join(f"{line}\n" for line in lines.to_pylist()).encode()
 
 
-def _escaped(column: pa.Array) -> pa.Array:
+def _escape_column(column: pa.Array) -> pa.Array:
     text = column.cast(pa.large_string())
     if pa.types.is_integer(column.type):
         return text

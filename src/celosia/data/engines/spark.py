@@ -15,31 +15,33 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celosia.data.engines import _spark_parts as parts
-from celosia.data.engines import _spark_session as sessions
-from celosia.data.engines import _spark_tasks as tasks
-from celosia.data.engines._base import (
+from celosia.data.engines import spark_parts as parts
+from celosia.data.engines import spark_session as sessions
+from celosia.data.engines import spark_tasks as tasks
+from celosia.data.engines.base import (
     RANK,
     Expression,
+    RowWatcher,
     arrow_schema,
-    guarded,
-    parts_of,
+    digest_sum_query,
+    integer_sums,
     silence,
-    summed_pieces,
-    unbound,
-    whole_sums,
+    table_expression,
+    translate_engine_errors,
 )
-from celosia.data.engines._compile import compiled_sql
-from celosia.data.engines._memory import usable_memory
-from celosia.data.files import SPILL, own_folder, writing_into
-from celosia.errors import CelosiaError, ExecutorsDiffer, ExecutorsLackCelosia, NoSharedFolder, UnknownTable
+from celosia.data.engines.compile import compile_sql
+from celosia.data.engines.memory import usable_memory
+from celosia.data.errors import ExecutorsDiffer, ExecutorsLackCelosia, NoSharedFolder, UnknownTable
+from celosia.errors import CelosiaError
+from celosia.model.paths import DATA, ORDER
 from celosia.model.sources import Ingested
+from celosia.storage import SPILL_PREFIX, part_files, private_tempdir, translate_write_errors
 
 # PySpark is there once `_spark_session` is.
 from pyspark.rdd import RDD  # isort: skip
@@ -48,15 +50,6 @@ from pyspark.sql import functions as functions  # isort: skip
 
 _MOST_SENT = 100_000  # rows that go through the driver's Java; more are read from the shared disk
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j", "pyspark")
-
-
-class Watching(Protocol):
-    """Whoever wants to see what becomes of some rows of the source."""
-
-    positions: Any
-
-    def passing(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches, once they were seen."""
 
 
 class SparkEngine:
@@ -69,15 +62,15 @@ class SparkEngine:
     def __init__(self, master: str = "local[*]", private: Path | None = None, memory: int | None = None):
         silence(*_LOGGERS)
         self.memory = memory or usable_memory()
-        self.traces = sessions.is_alone(master)  # of a cluster, no row of the source comes here to be shown
-        self._folder = own_folder(private or Path(tempfile.gettempdir()), SPILL)
+        self.traces = sessions.is_local(master)  # of a cluster, no row of the source comes here to be shown
+        self._folder = private_tempdir(private or Path(tempfile.gettempdir()), SPILL_PREFIX)
         self._owns_session = sessions.SparkContext._active_spark_context is None
         self._numbers = itertools.count()
-        self._behind: dict[str, Path] = {}  # the folder behind a kept table
+        self._kept_folders: dict[str, Path] = {}  # the folder behind a kept table
         self._prefix = f"celosia_{self._folder.name[-8:]}".lower().replace("-", "_")
         try:
-            self.session = sessions.opened_session(master, self._folder, self.memory)
-            if self._owns_session and not sessions.is_alone(master):
+            self.session = sessions.open_session(master, self._folder, self.memory)
+            if self._owns_session and not sessions.is_local(master):
                 self._refuse_strangers()
         except CelosiaError:
             self.close()
@@ -85,59 +78,59 @@ class SparkEngine:
 
     def parquet(self, path: Path) -> Expression:
         """The working copy, a file or a folder of parts, as a table."""
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             return self._view(self.session.read.parquet(str(path)))
 
     def numbered_parquet(self, path: Path, column: str) -> Expression:
         """The working copy with one column more, the position of each row in the source."""
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             frame = self.session.read.parquet(str(path))
-            place = functions.col("_metadata.row_index")
+            position = functions.col("_metadata.row_index")
             if path.is_dir():
-                place = place + functions.element_at(_offsets(path), functions.col("_metadata.file_name"))
-            return self._view(frame.select("*", place.cast("bigint").alias(column)))
+                position = position + functions.element_at(_offsets(path), functions.col("_metadata.file_name"))
+            return self._view(frame.select("*", position.cast("bigint").alias(column)))
 
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
         plain = table.cast(pa.schema([(f.name, _plain_type(f.type)) for f in table.schema]))
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             if table.num_rows <= _MOST_SENT:
                 return self._view(self.session.createDataFrame(plain))
             path = self._folder / f"{self._fresh_name()}.parquet"
-            with writing_into(self._folder):
+            with translate_write_errors(self._folder):
                 pq.write_table(plain, path)
             return self._view(self.session.read.parquet(str(path)))
 
     def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
         """The rows of an expression, written by the executors as parts of a private Parquet folder."""
-        path = self._written(expression, folder or self._folder)
-        return self._until_forgotten(self.parquet(path), path)
+        path = self._write_parquet(expression, folder or self._folder)
+        return self._remember_folder(self.parquet(path), path)
 
-    def ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
+    def keep_ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows sorted into parts; a rank is the place in a part and the rows before it: no partition holds all."""
-        path = self._written(expression.order_by(list(order)), folder or self._folder)
-        return self._until_forgotten(self.numbered_parquet(path, RANK), path)
+        path = self._write_parquet(expression.order_by(list(order)), folder or self._folder)
+        return self._remember_folder(self.numbered_parquet(path, RANK), path)
 
-    def _until_forgotten(self, view: Expression, path: Path) -> Expression:
-        self._behind[view.get_name()] = path
+    def _remember_folder(self, view: Expression, path: Path) -> Expression:
+        self._kept_folders[view.get_name()] = path
         return view
 
-    def _written(self, expression: Expression, folder: Path) -> Path:
+    def _write_parquet(self, expression: Expression, folder: Path) -> Path:
         path = folder / f"{self._fresh_name()}.parquet"
-        with guarded(self.name, sessions.FAULTS, str(folder)):
+        with translate_engine_errors(self.name, sessions.FAULTS, str(folder)):
             self._query(expression).write.parquet(str(path))
         return path
 
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             result = self._query(expression).toArrow()
         return result.cast(arrow_schema(expression))
 
     def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """The result in batches, in the order of the expression; one partition in memory at a time."""
         schema = arrow_schema(expression)
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             for message in _arrow_messages(self._query(expression)):
                 batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
                 for start in range(0, batch.num_rows, batch_rows):
@@ -151,36 +144,36 @@ class SparkEngine:
         """Rows, and the sums of the pieces of their SHA-256."""
         hashed = f"SELECT sha2(line, 256) AS h FROM ({_sql(lines)}) AS lines"
         piece = "CAST(conv(substr(h, {start}, 8), 16, 10) AS BIGINT)"
-        with guarded(self.name, sessions.FAULTS):
-            row = self.session.sql(summed_pieces(hashed, piece, "CAST(sum({piece}) AS STRING)")).collect()[0]
-        return whole_sums(row)
+        with translate_engine_errors(self.name, sessions.FAULTS):
+            row = self.session.sql(digest_sum_query(hashed, piece, "CAST(sum({piece}) AS STRING)")).collect()[0]
+        return integer_sums(row)
 
     def each(self, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """What a function of ours gives for each item, worked out by the executors; its errors are raised here."""
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             context = self.session.sparkContext
-            spread = context.parallelize(list(items), max(len(items), 1)).map(tasks.Telling(task))
-            return [told.settled() for told in spread.collect()]
+            spread = context.parallelize(list(items), max(len(items), 1)).map(tasks.ReportingTask(task))
+            return [outcome.unwrap() for outcome in spread.collect()]
 
     def write_ordered(
-        self, rows: Expression, names: Sequence[str], target: Path, person: bool, watched: Watching
+        self, rows: Expression, names: Sequence[str], target: Path, person: bool, watcher: RowWatcher
     ) -> Path | None:
         """Ordered rows written by the executors, put together in `target`: data.csv and the private order.
 
         After the named columns, `rows` has the person where there is one, and the row of the source where it is known:
         those that `watched` wants to see pass by it.
         """
-        folder = parts.attempts_folder(target)
+        folder = private_tempdir(target)
         traced = len(rows.columns) > len(names) + person
-        wanted = tuple(int(one) for one in watched.positions) if traced else None
-        task = tasks.CsvPart(str(folder), tuple(names), person, wanted)
+        positions = tuple(int(position) for position in watcher.positions) if traced else None
+        task = tasks.CsvPart(str(folder), tuple(names), person, positions)
         try:
-            written, seen = parts.settled_parts(self._mapped(self._query(rows), task))
-            parts.joined_csv(written, names, target / parts.DATA)
-            order = parts.kept_order(written, target / parts.ORDER) if person else None
+            written, seen = parts.collect_parts(self._run_task(self._query(rows), task))
+            parts.join_csv(written, names, target / DATA)
+            order = parts.move_order(written, target / ORDER) if person else None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        collections.deque(watched.passing(seen) if traced else (), maxlen=0)
+        collections.deque(watcher.watch(seen) if traced else (), maxlen=0)
         return order
 
     def read_written(
@@ -198,11 +191,11 @@ class SparkEngine:
 
     def copy_table(self, name: str, target: Path, dropped: Sequence[str] = ()) -> Ingested:
         """A table of the catalogue as a working copy in parts, written by the executors; a table has no order."""
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             if not self.session.catalog.tableExists(name):
                 raise UnknownTable(table=name)
             frame = self.session.table(name)
-        return parts.copied_table(frame, name, target, tuple(dropped), self._mapped)
+        return parts.copy_table_parts(frame, name, target, tuple(dropped), self._run_task)
 
     def close(self) -> None:
         """Stop the session that this engine started, and remove its files."""
@@ -213,13 +206,13 @@ class SparkEngine:
 
     def forget(self, uploaded: Expression) -> None:
         """Drop an uploaded or kept table that nothing needs any more."""
-        with guarded(self.name, sessions.FAULTS):
+        with translate_engine_errors(self.name, sessions.FAULTS):
             self.session.catalog.dropTempView(uploaded.get_name())
-        if behind := self._behind.pop(uploaded.get_name(), None):
+        if behind := self._kept_folders.pop(uploaded.get_name(), None):
             shutil.rmtree(behind, ignore_errors=True)
 
-    def _mapped(self, frame: Any, task: Callable[[Any], Any]) -> pa.Table:
-        with guarded(self.name, sessions.FAULTS):
+    def _run_task(self, frame: Any, task: Callable[[Any], Any]) -> pa.Table:
+        with translate_engine_errors(self.name, sessions.FAULTS):
             return frame.mapInArrow(task, tasks.REPLY).toArrow()
 
     def _refuse_strangers(self) -> None:
@@ -229,10 +222,10 @@ class SparkEngine:
         context = self.session.sparkContext
         try:
             items = [(str(token[0]), token[1])] * max(context.defaultParallelism, 1)
-            answers = context.parallelize(items, len(items)).map(tasks.able).collect()
+            answers = context.parallelize(items, len(items)).map(tasks.check_executor).collect()
         except sessions.FAULTS:
             raise ExecutorsLackCelosia(python=sessions.executor_python()) from None
-        other = {found for found, _ in answers} - {version("celosia")}
+        other = {version_found for version_found, _ in answers} - {version("celosia")}
         if other:
             raise ExecutorsDiffer(here=version("celosia"), there=", ".join(sorted(other)))
         if not all(seen for _, seen in answers):
@@ -242,7 +235,7 @@ class SparkEngine:
         name = self._fresh_name()
         frame.createOrReplaceTempView(name)
         kinds = {"string": pa.string()}
-        return unbound([(column, kinds.get(kind, pa.int64())) for column, kind in frame.dtypes], name)
+        return table_expression([(column, kinds.get(kind, pa.int64())) for column, kind in frame.dtypes], name)
 
     def _query(self, expression: Expression) -> Any:
         sessions.fit_shuffles(self.session)
@@ -253,7 +246,7 @@ class SparkEngine:
 
 
 def _sql(expression: Expression) -> str:
-    return compiled_sql(expression, "pyspark")
+    return compile_sql(expression, "pyspark")
 
 
 @ibis.udf.scalar.builtin(name="sha2")
@@ -263,9 +256,9 @@ def _sha256(text: str, bits: int) -> str:  # type: ignore[empty-body]
 
 def _offsets(folder: Path) -> Any:
     """How many rows stand before each part of a folder, by the part's name."""
-    found = parts_of(folder)
-    before = itertools.accumulate((pq.read_metadata(part).num_rows for part in found), initial=0)
-    pairs = [functions.lit(one) for part, rows in zip(found, before, strict=False) for one in (part.name, rows)]
+    part_paths = part_files(folder)
+    before = itertools.accumulate((pq.read_metadata(part).num_rows for part in part_paths), initial=0)
+    pairs = [functions.lit(item) for part, rows in zip(part_paths, before, strict=False) for item in (part.name, rows)]
     return functions.create_map(*pairs)
 
 

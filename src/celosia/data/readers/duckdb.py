@@ -14,13 +14,13 @@ from threading import Timer
 import duckdb
 import pyarrow as pa
 
+from celosia.data.errors import DamagedFile, ReachesOutside, SourceTooSlow
 from celosia.data.limits import PATIENCE
-from celosia.data.readers._arrow import stopping_faults, write_stream
-from celosia.data.readers._head import Head, head_of_batches
-from celosia.data.readers._stream import Progress
-from celosia.data.readers._tables import chosen_table, shown_tables
-from celosia.data.readers._working import Draft
-from celosia.errors import DamagedFile, ReachesOutside, SourceTooSlow
+from celosia.data.readers.arrow import translate_stream_faults, write_stream
+from celosia.data.readers.head import Head, head_of_batches
+from celosia.data.readers.names import choose_table, tables_by_name
+from celosia.data.readers.stream import Progress
+from celosia.data.readers.working import WorkingDraft
 from celosia.model.sources import ReadingChoices
 
 _BATCH = 65_536
@@ -34,40 +34,40 @@ _FAULTS = (duckdb.Error, pa.ArrowException, OSError)
 _TABLES = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY 1, 2"
 
 
-def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads a table of a DuckDB file into a working copy."""
-    with _opened(path, {"temp_directory": str(draft.parent / "spill")}) as connection:
-        known = _known(connection)
-        choices = chosen_table(path.name, list(known), choices)
+    with _open_file(path, {"temp_directory": str(draft.parent / "spill")}) as connection:
+        known = _tables_by_name(connection)
+        choices = choose_table(path.name, list(known), choices)
         reader = connection.execute(f"SELECT * FROM {known[choices.sheet]}").to_arrow_reader(_BATCH)
-        batches = stopping_faults(reader, _FAULTS, _damaged(path))
+        batches = translate_stream_faults(reader, _FAULTS, _damaged_file(path))
         return write_stream(reader.schema, batches, choices, draft)
 
 
 def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a table of a DuckDB file."""
-    with _opened(path) as connection, _in_time(connection):
-        known = _known(connection)
-        choices = chosen_table(path.name, list(known), choices)
+    with _open_file(path) as connection, _in_time(connection):
+        known = _tables_by_name(connection)
+        choices = choose_table(path.name, list(known), choices)
         query = f"SELECT * FROM {known[choices.sheet]} LIMIT {rows:d}"
         # Worked out at once: what is read later, batch by batch, could not tell why it stopped.
-        found = connection.execute(query).to_arrow_table()
-        batches = found.combine_chunks().to_batches()
-        return head_of_batches(found.schema, batches, rows, choices, path.name, tables=tuple(known))
+        result = connection.execute(query).to_arrow_table()
+        batches = result.combine_chunks().to_batches()
+        return head_of_batches(result.schema, batches, rows, choices, path.name, tables=tuple(known))
 
 
 def tables(path: Path) -> tuple[str, ...]:
     """The tables and views of a DuckDB file."""
-    with _opened(path) as connection:
-        return tuple(_known(connection))
+    with _open_file(path) as connection:
+        return tuple(_tables_by_name(connection))
 
 
-def _damaged(path: Path) -> DamagedFile:
+def _damaged_file(path: Path) -> DamagedFile:
     return DamagedFile(path=str(path), format="DuckDB")
 
 
 @contextmanager
-def _opened(path: Path, config: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def _open_file(path: Path, config: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """The file alone: no other file, no extension, nothing of it changed."""
     try:
         with duckdb.connect(str(path), read_only=True, config={**_CONFIG, **(config or {})}) as connection:
@@ -77,7 +77,7 @@ def _opened(path: Path, config: dict[str, str] | None = None) -> Iterator[duckdb
     except duckdb.InterruptException:
         raise SourceTooSlow(path=str(path), seconds=PATIENCE) from None
     except duckdb.Error:
-        raise _damaged(path) from None
+        raise _damaged_file(path) from None
 
 
 @contextmanager
@@ -92,5 +92,5 @@ def _in_time(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         clock.cancel()
 
 
-def _known(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    return shown_tables(connection.execute(_TABLES).fetchall(), plain="main")
+def _tables_by_name(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    return tables_by_name(connection.execute(_TABLES).fetchall(), plain="main")

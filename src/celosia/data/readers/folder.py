@@ -16,18 +16,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from celosia.data.files import (
-    PRIVATE_FOLDER,
-    content_digest,
-    digest_of_parts,
-    reading_from,
-    scratch_beside,
-    writing_into,
-)
-from celosia.data.readers._stream import Progress
+from celosia.data.errors import EmptyFolder, FolderMixed, FolderNested, FolderOfOthers, HeaderOnly, PartsDisagree
+from celosia.data.readers.stream import Progress
 from celosia.data.sniffing._format import CSV, PARQUET, format_of
-from celosia.errors import EmptyFile, EmptyFolder, FolderMixed, FolderNested, FolderOfOthers, HeaderOnly, PartsDisagree
+from celosia.hierarchy.errors import EmptyFile
 from celosia.model.sources import Ingested, Notice, ReadingChoices, Source
+from celosia.storage import (
+    PRIVATE_FOLDER,
+    combine_digests,
+    content_digest,
+    temporary_folder_beside,
+    translate_read_errors,
+    translate_write_errors,
+)
 
 _READERS = {CSV: "delimited", PARQUET: "parquet"}
 Read = Callable[[Path, Path, ReadingChoices], Ingested]
@@ -64,14 +65,14 @@ class ReadPart:
 
 def parts_in(folder: Path) -> tuple[Path, ...]:
     """The files of a folder that hold data, by name; other folders among them are refused."""
-    with reading_from(folder):
-        found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
-    for path in found:
+    with translate_read_errors(folder):
+        files = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    for path in files:
         if path.is_dir():
             raise FolderNested(path=str(folder), folder=path.name)
-    if not found:
+    if not files:
         raise EmptyFolder(path=str(folder))
-    return tuple(found)
+    return tuple(files)
 
 
 def first_part(folder: Path) -> Path:
@@ -99,24 +100,24 @@ def read_folder(
     """Reads every part of a folder into a folder of parts at `target`, whole or not at all."""
     files = parts_in(folder)
     _refuse_other_columns(folder, files, choices)
-    with scratch_beside(target) as scratch:
+    with temporary_folder_beside(target) as scratch:
         draft = scratch / target.name
-        with writing_into(target.parent):
+        with translate_write_errors(target.parent):
             draft.mkdir(mode=PRIVATE_FOLDER)
         jobs = [Job(file.resolve(), draft / f"read-{i:05d}", choices) for i, file in enumerate(files)]
-        found = each(ReadPart(read), jobs) if each is not None else _one_by_one(ReadPart(read), jobs, progress)
-        ingested = _together(folder, files, found)
-        _put_in_place(draft, [job.target for job, one in zip(jobs, found, strict=True) if _has_rows(one)], target)
+        results = each(ReadPart(read), jobs) if each is not None else _one_by_one(ReadPart(read), jobs, progress)
+        ingested = _combine_parts(folder, files, results)
+        _move_parts(draft, [job.target for job, result in zip(jobs, results, strict=True) if _has_rows(result)], target)
     return ingested
 
 
 def _one_by_one(task: ReadPart, jobs: Sequence[Job], progress: Progress | None) -> list[Ingested | str]:
-    found = []
+    results = []
     for done, job in enumerate(jobs, 1):
-        found.append(task(job))
+        results.append(task(job))
         if progress is not None:
             progress(done / len(jobs))
-    return found
+    return results
 
 
 def _refuse_other_columns(folder: Path, files: Sequence[Path], choices: ReadingChoices) -> None:
@@ -135,45 +136,44 @@ def _names(file: Path, choices: ReadingChoices) -> tuple[str, ...]:
     return ()
 
 
-def _has_rows(found: Ingested | str) -> bool:
-    return not isinstance(found, str)
+def _has_rows(result: Ingested | str) -> bool:
+    return not isinstance(result, str)
 
 
-def _together(folder: Path, files: Sequence[Path], found: Sequence[Ingested | str]) -> Ingested:
+def _combine_parts(folder: Path, files: Sequence[Path], results: Sequence[Ingested | str]) -> Ingested:
     """One account of all parts."""
-    read = [(file, one) for file, one in zip(files, found, strict=True) if isinstance(one, Ingested)]
+    read = [(file, result) for file, result in zip(files, results, strict=True) if isinstance(result, Ingested)]
     if not read:
         raise HeaderOnly(path=str(folder))
     first = read[0][1]
-    for file, one in read[1:]:
-        if one.names != first.names:
+    for file, result in read[1:]:
+        if result.names != first.names:
             raise PartsDisagree(path=str(folder), first=read[0][0].name, other=file.name)
-    digests = [one if isinstance(one, str) else one.source.digest for one in found]
+    digests = [result if isinstance(result, str) else result.source.digest for result in results]
     parts = [Notice.of("parts", count=len(files))]
     parts += [Notice.of("empty_parts", count=len(files) - len(read))] if len(read) < len(files) else []
-    choices = replace(first.source.choices, notes=(*parts, *_merged(one.notices for _, one in read)))
-    rows = sum(one.source.rows for _, one in read)
-    source = Source(folder.resolve().name, digest_of_parts(digests), rows, len(first.names), choices)
+    choices = replace(first.source.choices, notes=(*parts, *_merge_notices(result.notices for _, result in read)))
+    rows = sum(result.source.rows for _, result in read)
+    source = Source(folder.resolve().name, combine_digests(digests), rows, len(first.names), choices)
     return Ingested(source, first.names, first.labels)
 
 
-def _merged(notices: Iterator[tuple[Notice, ...]]) -> tuple[Notice, ...]:
+def _merge_notices(notices: Iterator[tuple[Notice, ...]]) -> tuple[Notice, ...]:
     """What was noticed in the parts, each once; counts are added."""
     counts: dict[tuple[str, tuple[tuple[str, str | int], ...]], int | None] = {}
-    for notice in (one for part in notices for one in part):
+    for notice in (notice for part in notices for notice in part):
         fields = tuple(field for field in notice.fields if field[0] != "count")
         count = dict(notice.fields).get("count")
         before = counts.get((notice.key, fields)) or 0
         counts[notice.key, fields] = None if count is None else before + int(count)
     return tuple(
-        Notice(key, fields if count is None else (*fields, ("count", count)))
-        for (key, fields), count in counts.items()
-    )  # fmt: skip
+        Notice(key, fields if count is None else (*fields, ("count", count))) for (key, fields), count in counts.items()
+    )
 
 
-def _put_in_place(draft: Path, read: Sequence[Path], target: Path) -> None:
+def _move_parts(draft: Path, read: Sequence[Path], target: Path) -> None:
     """Numbers the parts without a gap and moves their folder to its name in one step."""
-    with writing_into(target.parent):
+    with translate_write_errors(target.parent):
         for position, path in enumerate(read):
             os.replace(path, draft / f"part-{position:05d}.parquet")
         if target.is_dir():

@@ -9,25 +9,26 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from celosia.data.readers._arrow import stopping_faults, with_notice, write_stream
-from celosia.data.readers._canonical import refused
-from celosia.data.readers._stream import Progress
-from celosia.data.readers._working import Draft
-from celosia.errors import DuplicateHeader, WrongUse
+from celosia.data.errors import DuplicateHeader
+from celosia.data.readers.arrow import add_notices, translate_stream_faults, write_stream
+from celosia.data.readers.canonical import unsupported_column
+from celosia.data.readers.stream import Progress
+from celosia.data.readers.working import WorkingDraft
+from celosia.errors import WrongUse
 from celosia.model.sources import Notice, ReadingChoices
 
 _UNNAMED_INDEX = "__index_level_"
 
 
-def read(frame: object, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+def read(frame: object, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads a frame into a working copy; an index without a name is not data and stays out."""
     reader = _stream(frame)
     positions = [i for i, name in enumerate(reader.schema.names) if not name.startswith(_UNNAMED_INDEX)]
     if len(positions) < len(reader.schema):
-        choices = with_notice(choices, Notice.of("index_dropped"))
+        choices = add_notices(choices, Notice.of("index_dropped"))
     schema = pa.schema([reader.schema.field(i) for i in positions])
     batches = (batch.select(positions) for batch in reader)
-    sound = stopping_faults(batches, (pa.ArrowException,), refused("?", "mixed"))
+    sound = translate_stream_faults(batches, (pa.ArrowException,), unsupported_column("?", "mixed"))
     return write_stream(schema, sound, choices, draft)
 
 
@@ -40,7 +41,7 @@ def _stream(frame: object) -> pa.RecordBatchReader:
     try:
         return pa.RecordBatchReader.from_stream(frame)
     except (pa.ArrowException, ValueError, TypeError):
-        raise refused(_first_mixed(frame), "mixed") from None
+        raise unsupported_column(_first_mixed(frame), "mixed") from None
 
 
 def _detail() -> str:

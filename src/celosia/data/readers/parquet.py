@@ -16,50 +16,50 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from celosia.data.errors import DamagedFile, RowTooLong
 from celosia.data.limits import LONGEST_ROW
-from celosia.data.readers._arrow import stopping_faults, write_stream
-from celosia.data.readers._digest import file_digest
-from celosia.data.readers._head import Head, head_of_batches
-from celosia.data.readers._stream import Progress
-from celosia.data.readers._working import Draft
-from celosia.errors import DamagedFile, RowTooLong
+from celosia.data.readers.arrow import translate_stream_faults, write_stream
+from celosia.data.readers.head import Head, head_of_batches
+from celosia.data.readers.stream import Progress
+from celosia.data.readers.working import WorkingDraft
 from celosia.model.sources import ReadingChoices
+from celosia.storage import content_digest
 
 _BATCH = 65_536
 _PIECE = 2 * LONGEST_ROW  # bytes of text held at once
 _FAULTS = (pa.ArrowException, OSError)
 
 
-def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads a Parquet file into a working copy."""
-    with _opened(path) as file:
-        batches = stopping_faults(_batches(file, progress), _FAULTS, _damaged(path))
+    with _open_file(path) as file:
+        batches = translate_stream_faults(_batches(file, progress), _FAULTS, _damaged_file(path))
         pieces = _pieces(path, batches)
-        return write_stream(file.schema_arrow, pieces, choices, draft, file_digest(path), path.name)
+        return write_stream(file.schema_arrow, pieces, choices, draft, content_digest(path), path.name)
 
 
 def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a Parquet file: as many as were asked for, or fewer where they are very long."""
-    with _opened(path) as file:
-        batches = stopping_faults(file.iter_batches(min(rows, _batch_size(file))), _FAULTS, _damaged(path))
+    with _open_file(path) as file:
+        batches = translate_stream_faults(file.iter_batches(min(rows, _batch_size(file))), _FAULTS, _damaged_file(path))
         pieces = _pieces(path, batches)
         return head_of_batches(file.schema_arrow, pieces, rows, choices, path.name, total=file.metadata.num_rows)
 
 
-def _damaged(path: Path) -> DamagedFile:
+def _damaged_file(path: Path) -> DamagedFile:
     return DamagedFile(path=str(path), format="Parquet")
 
 
-def _opened(path: Path) -> pq.ParquetFile:
+def _open_file(path: Path) -> pq.ParquetFile:
     try:
         with pq.ParquetFile(path) as plain:
-            folded = _folded(plain)
+            folded = _dictionary_columns(plain)
         return pq.ParquetFile(path, read_dictionary=folded)
     except _FAULTS:
-        raise _damaged(path) from None
+        raise _damaged_file(path) from None
 
 
-def _folded(file: pq.ParquetFile) -> list[str]:
+def _dictionary_columns(file: pq.ParquetFile) -> list[str]:
     """The text columns that the file keeps as dictionaries."""
     if not file.num_row_groups:
         return []
@@ -115,8 +115,8 @@ def _lengths(column: pa.Array) -> npt.NDArray[np.int64] | None:
     """The bytes of each text, without unfolding a dictionary; None for what is no text."""
     if pa.types.is_dictionary(column.type):
         inside = _lengths(column.dictionary)
-        places = pc.fill_null(column.indices, 0).to_numpy(zero_copy_only=False)
-        return None if inside is None or not len(inside) else inside[places]
+        indices = pc.fill_null(column.indices, 0).to_numpy(zero_copy_only=False)
+        return None if inside is None or not len(inside) else inside[indices]
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return None
     lengths = pc.fill_null(pc.binary_length(column), 0)

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import messages
 from celosia.data._postgres_text import TABLES, TypedColumn
-from celosia.data.files import writing_into
-from celosia.data.readers._canonical import refused
-from celosia.data.readers._head import Head, head_of_texts
-from celosia.data.readers._names import kept_positions, settled
-from celosia.data.readers._stream import Progress
-from celosia.data.readers._tables import chosen_table, shown_tables
-from celosia.data.readers._working import Draft, working_digest
+from celosia.data.errors import EmptyTable, EngineFault, EngineUnreachable
+from celosia.data.readers.arrow import add_notices
+from celosia.data.readers.canonical import unsupported_column
 from celosia.data.readers.delimited import copy_text
-from celosia.errors import EmptyTable, EngineFault, EngineUnreachable, MissingExtra
+from celosia.data.readers.head import Head, head_of_texts
+from celosia.data.readers.names import choose_table, select_columns, tables_by_name
+from celosia.data.readers.stream import Progress
+from celosia.data.readers.working import WorkingDraft, working_digest
+from celosia.model.errors import MissingExtra
 from celosia.model.sources import Notice, ReadingChoices
+from celosia.storage import translate_write_errors
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,18 +38,18 @@ WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY
 """
 
 
-def read(address: str, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+def read(address: str, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads a table of a database into a working copy."""
-    with _opened(address) as connection:
+    with _open_database(address) as connection:
         return _read_table(connection, choices, draft, progress)
 
 
 def head(address: str, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a table of a database; what is no plain value is left blank."""
-    with _opened(address) as connection:
+    with _open_database(address) as connection:
         connection.execute(_PATIENCE)
-        known = _known(connection)
-        choices = chosen_table(_ENGINE, list(known), choices)
+        known = _tables_by_name(connection)
+        choices = choose_table(_ENGINE, list(known), choices)
         columns = [TypedColumn(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
         chosen = ", ".join("NULL" if column.refusal() else column.as_text() for column in columns)
         cells = connection.execute(f"SELECT {chosen} FROM {known[choices.sheet]} LIMIT {rows:d}".encode()).fetchall()
@@ -59,12 +59,12 @@ def head(address: str, choices: ReadingChoices, rows: int) -> Head:
 
 def tables(address: str) -> tuple[str, ...]:
     """The tables and views that may be read."""
-    with _opened(address) as connection:
-        return tuple(_known(connection))
+    with _open_database(address) as connection:
+        return tuple(_tables_by_name(connection))
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[psycopg.Connection[Any]]:
+def _open_database(address: str) -> Iterator[psycopg.Connection[Any]]:
     import_driver()
     import psycopg
 
@@ -89,8 +89,8 @@ def _connect(address: str) -> psycopg.Connection[Any]:
     import psycopg
 
     try:
-        given = psycopg.conninfo.conninfo_to_dict(address)
-        connection = psycopg.connect(address, connect_timeout=given.get("connect_timeout", _CONNECTING))
+        settings = psycopg.conninfo.conninfo_to_dict(address)
+        connection = psycopg.connect(address, connect_timeout=settings.get("connect_timeout", _CONNECTING))
         connection.read_only = True
         connection.execute(_SESSION)
     except psycopg.Error:
@@ -100,35 +100,35 @@ def _connect(address: str) -> psycopg.Connection[Any]:
 
 def _read_table(
     connection: psycopg.Connection[Any], choices: ReadingChoices, draft: Path, progress: Progress | None
-) -> Draft:
-    known = _known(connection)
-    choices = chosen_table(_ENGINE, list(known), choices)
+) -> WorkingDraft:
+    known = _tables_by_name(connection)
+    choices = choose_table(_ENGINE, list(known), choices)
     columns = [TypedColumn(*row) for row in connection.execute(_COLUMNS, (known[choices.sheet],))]
-    names, notices = settled([column.name for column in columns], choices)
-    kept = kept_positions(names, choices.dropped)
-    columns, names = [columns[i] for i in kept], tuple(names[i] for i in kept)
-    for name, column in zip(names, columns, strict=True):
+    selected = select_columns([column.name for column in columns], choices)
+    columns = [columns[i] for i in selected.positions]
+    for name, column in zip(selected.names, columns, strict=True):
         if column.refusal():
-            raise refused(name, column.refusal())
+            raise unsupported_column(name, column.refusal())
     text = draft.parent / "table.csv"
     _stream(connection, known[choices.sheet], columns, text)
-    rows, blanks = copy_text(Path(choices.sheet), text, names, draft, progress)
+    rows, blanks = copy_text(Path(choices.sheet), text, selected.names, draft, progress)
     text.unlink()
     if rows == 0:
         raise EmptyTable(table=choices.sheet)
-    notices += (Notice.of("blank_cells", count=blanks),) if blanks else ()
-    return Draft(names, rows, working_digest(draft, names), replace(choices, notes=choices.notes + notices))
+    notices = (Notice.of("blank_cells", count=blanks),) if blanks else ()
+    digest = working_digest(draft, selected.names)
+    return WorkingDraft(selected.names, rows, digest, add_notices(selected.choices, *notices))
 
 
-def _known(connection: psycopg.Connection[Any]) -> dict[str, str]:
-    return shown_tables(connection.execute(TABLES), plain="public")
+def _tables_by_name(connection: psycopg.Connection[Any]) -> dict[str, str]:
+    return tables_by_name(connection.execute(TABLES), plain="public")
 
 
 def _stream(connection: psycopg.Connection[Any], table: str, columns: Sequence[TypedColumn], target: Path) -> None:
     chosen = ", ".join(column.as_text() for column in columns)
     statement = f"COPY (SELECT {chosen} FROM {table}) TO STDOUT (FORMAT csv)"
     with (
-        writing_into(target.parent.parent),
+        translate_write_errors(target.parent.parent),
         target.open("wb") as sink,
         connection.cursor() as cursor,
         cursor.copy(statement.encode()) as rows,

@@ -11,21 +11,18 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from celosia.data.errors import DamagedFile, SourceTooSlow
 from celosia.data.limits import LONGEST_ROW, PATIENCE
-from celosia.data.readers._arrow import from_rows, write_texts
-from celosia.data.readers._canonical import refused
-from celosia.data.readers._head import Head, head_of_texts
-from celosia.data.readers._names import kept_positions, settled
-from celosia.data.readers._scalars import cell_text
-from celosia.data.readers._stream import Progress
-from celosia.data.readers._tables import chosen_table, quoted_name
-from celosia.data.readers._working import Draft
-from celosia.errors import DamagedFile, SourceTooSlow
+from celosia.data.readers.arrow import columns_of_rows, write_texts
+from celosia.data.readers.canonical import cell_text, unsupported_column
+from celosia.data.readers.head import Head, head_of_texts
+from celosia.data.readers.names import choose_table, quote_name, select_columns
+from celosia.data.readers.stream import Progress
+from celosia.data.readers.working import WorkingDraft
 from celosia.model.sources import ReadingChoices
 
 _BATCH = 50_000
@@ -33,15 +30,15 @@ _STEPS = 100_000  # of SQLite's machine between two looks at the clock
 _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY 1"
 
 
-def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads a table of a SQLite file into a working copy."""
-    with _opened(path) as connection:
-        choices = chosen_table(path.name, _known(connection), choices)
+    with _open_file(path) as connection:
+        choices = choose_table(path.name, _table_names(connection), choices)
         return _read_table(connection, choices, draft, path.name)
 
 
 @contextmanager
-def _opened(path: Path, patience: float = math.inf) -> Iterator[sqlite3.Connection]:
+def _open_file(path: Path, patience: float = math.inf) -> Iterator[sqlite3.Connection]:
     until = time.monotonic() + patience
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
@@ -57,44 +54,42 @@ def _opened(path: Path, patience: float = math.inf) -> Iterator[sqlite3.Connecti
         raise KeyboardInterrupt from None
 
 
-def _known(connection: sqlite3.Connection) -> list[str]:
+def _table_names(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute(_TABLES)]
 
 
-def _read_table(connection: sqlite3.Connection, choices: ReadingChoices, draft: Path, place: str) -> Draft:
-    table = quoted_name(choices.sheet)
+def _read_table(connection: sqlite3.Connection, choices: ReadingChoices, draft: Path, source_name: str) -> WorkingDraft:
+    table = quote_name(choices.sheet)
     raw = [column[0] for column in connection.execute(f"SELECT * FROM {table} LIMIT 0").description]
-    names, notices = settled(raw, choices)
-    kept = kept_positions(names, choices.dropped)
-    names = tuple(names[i] for i in kept)
-    columns = ", ".join(quoted_name(raw[i]) for i in kept)
+    selected = select_columns(raw, choices)
+    columns = ", ".join(quote_name(raw[i]) for i in selected.positions)
     cursor = connection.execute(f"SELECT {columns} FROM {table}")
-    noted = replace(choices, notes=choices.notes + notices)
-    return write_texts(names, _batches(cursor, names), noted, draft, place=place)
+    texts = _batches(cursor, selected.names)
+    return write_texts(selected.names, texts, selected.choices, draft, source_name=source_name)
 
 
 def _batches(cursor: sqlite3.Cursor, names: Sequence[str]) -> Iterator[list[pa.Array]]:
     while rows := cursor.fetchmany(_BATCH):
         for position, name in enumerate(names):
             if any(isinstance(row[position], bytes) for row in rows):
-                raise refused(name, "binary")
-        yield from_rows([[cell_text(cell) for cell in row] for row in rows], len(names))
+                raise unsupported_column(name, "binary")
+        yield columns_of_rows([[cell_text(cell) for cell in row] for row in rows], len(names))
 
 
 def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a table of a SQLite file."""
-    with _opened(path, PATIENCE) as connection:
-        known = _known(connection)
-        choices = chosen_table(path.name, known, choices)
-        cursor = connection.execute(f"SELECT * FROM {quoted_name(choices.sheet)} LIMIT {rows:d}")
+    with _open_file(path, PATIENCE) as connection:
+        known = _table_names(connection)
+        choices = choose_table(path.name, known, choices)
+        cursor = connection.execute(f"SELECT * FROM {quote_name(choices.sheet)} LIMIT {rows:d}")
         raw = [column[0] for column in cursor.description]
-        found = cursor.fetchall()
-        binary = ["binary" if any(isinstance(row[i], bytes) for row in found) else "" for i in range(len(raw))]
-        cells = [[None if isinstance(cell, bytes) else cell_text(cell) for cell in row] for row in found]
+        records = cursor.fetchall()
+        binary = ["binary" if any(isinstance(row[i], bytes) for row in records) else "" for i in range(len(raw))]
+        cells = [[None if isinstance(cell, bytes) else cell_text(cell) for cell in row] for row in records]
         return head_of_texts(raw, cells, choices, path.name, binary, tables=tuple(known))
 
 
 def tables(path: Path) -> tuple[str, ...]:
     """The tables and views of a SQLite file."""
-    with _opened(path, PATIENCE) as connection:
-        return tuple(_known(connection))
+    with _open_file(path, PATIENCE) as connection:
+        return tuple(_table_names(connection))

@@ -16,18 +16,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celosia import messages
-from celosia.data.readers._archive import refuse_bomb
-from celosia.data.readers._arrow import write_texts
-from celosia.data.readers._digest import file_digest
-from celosia.data.readers._head import Head, head_of_texts
-from celosia.data.readers._names import kept_positions, numbered, settled
-from celosia.data.readers._stream import Progress
-from celosia.data.readers._tables import chosen_table
-from celosia.data.readers._working import Draft
+from celosia.data.errors import DamagedFile
+from celosia.data.readers.archive import refuse_bomb
+from celosia.data.readers.arrow import add_notices, write_texts
+from celosia.data.readers.head import Head, head_of_texts
+from celosia.data.readers.names import choose_table, numbered_names, select_columns
+from celosia.data.readers.stream import Progress
+from celosia.data.readers.working import WorkingDraft
 from celosia.data.sniffing._header import guess_header, header_notices
 from celosia.data.sniffing._records import Record
-from celosia.errors import DamagedFile, EmptyFile, MissingExtra
+from celosia.hierarchy.errors import EmptyFile
+from celosia.model.errors import MissingExtra
 from celosia.model.sources import Notice, ReadingChoices
+from celosia.storage import content_digest
 
 if TYPE_CHECKING:
     import fastexcel
@@ -37,21 +38,21 @@ _BATCH = 65_536
 _NO_DAY = "1899-12-3[01]T"  # how a time without a date comes out
 
 
-def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> Draft:
+def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads one sheet of a workbook into a working copy."""
-    cells, numeric, choices, _ = _loaded(path, choices)
+    cells, numeric, choices, _ = _load_sheet(path, choices)
     return _write(path, cells, numeric, choices, draft)
 
 
 def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a sheet; the library parses all of it."""
-    cells, numeric, choices, sheets = _loaded(path, choices, rows)
+    cells, numeric, choices, sheets = _load_sheet(path, choices, rows)
     filled, first, choices, notices = _first_row(path, cells, numeric, choices)
-    kept = filled.slice(1 if choices.header else 0, rows)
-    texts = zip(*(column.to_pylist() for column in kept.columns), strict=True)
+    first_rows_ = filled.slice(1 if choices.header else 0, rows)
+    texts = zip(*(column.to_pylist() for column in first_rows_.columns), strict=True)
     noted = replace(choices, notes=choices.notes + notices)
-    found = head_of_texts(first, texts, noted, path.name, tables=sheets)
-    return replace(found, choices=noted)
+    result = head_of_texts(first, texts, noted, path.name, tables=sheets)
+    return replace(result, choices=noted)
 
 
 def tables(path: Path) -> tuple[str, ...]:
@@ -59,14 +60,14 @@ def tables(path: Path) -> tuple[str, ...]:
     return tuple(_open(path).sheet_names)
 
 
-def _loaded(
+def _load_sheet(
     path: Path, choices: ReadingChoices, rows: int | None = None
 ) -> tuple[pa.Table, tuple[int, ...], ReadingChoices, tuple[str, ...]]:
     book = _open(path)
     import fastexcel
 
     try:
-        choices = chosen_table(path.name, book.sheet_names, choices, first=True)
+        choices = choose_table(path.name, book.sheet_names, choices, first=True)
         cells = _cells(book, choices.sheet, rows)
         return cells, _numeric_positions(book, choices.sheet), choices, tuple(book.sheet_names)
     except (fastexcel.FastExcelError, pa.ArrowException):
@@ -95,8 +96,8 @@ def _silence() -> None:
 
 def _cells(book: fastexcel.ExcelReader, sheet: str, rows: int | None) -> pa.Table:
     """The rows of a sheet as text, first row included, the empty ones too."""
-    wanted = None if rows is None else _SAMPLE + rows  # empty rows are left out later
-    batch = book.load_sheet(sheet, header_row=None, n_rows=wanted, dtypes="string").to_arrow()
+    n_rows = None if rows is None else _SAMPLE + rows  # empty rows are left out later
+    batch = book.load_sheet(sheet, header_row=None, n_rows=n_rows, dtypes="string").to_arrow()
     columns = [_iso(column) for column in batch.columns]
     return pa.table(columns, names=[f"c{i}" for i in range(len(columns))])
 
@@ -115,14 +116,13 @@ def _numeric_positions(book: fastexcel.ExcelReader, sheet: str) -> tuple[int, ..
     return tuple(i for i, column in enumerate(typed.available_columns()) if column.dtype in ("int", "float"))
 
 
-def _write(path: Path, cells: pa.Table, numeric: Sequence[int], choices: ReadingChoices, draft: Path) -> Draft:
+def _write(path: Path, cells: pa.Table, numeric: Sequence[int], choices: ReadingChoices, draft: Path) -> WorkingDraft:
     filled, first, choices, notices = _first_row(path, cells, numeric, choices)
-    names, _ = settled(first, choices)
-    kept = kept_positions(names, choices.dropped)
+    selected = select_columns(first, choices)
     rows = filled.slice(1) if choices.header else filled
-    texts = (list(batch.columns) for batch in rows.select(list(kept)).to_batches(_BATCH))
-    noted = replace(choices, notes=choices.notes + notices)
-    return write_texts(tuple(names[i] for i in kept), texts, noted, draft, file_digest(path), place=path.name)
+    texts = (list(batch.columns) for batch in rows.select(list(selected.positions)).to_batches(_BATCH))
+    noted = add_notices(choices, *notices)
+    return write_texts(selected.names, texts, noted, draft, content_digest(path), source_name=path.name)
 
 
 def _first_row(
@@ -133,10 +133,12 @@ def _first_row(
     if filled.num_rows == 0:
         raise EmptyFile(path=str(path))
     choices = _with_header_guess(filled, choices)
-    first = [column[0].as_py() or "" for column in filled.columns] if choices.header else numbered(filled.num_columns)
-    names, notices = settled(first, choices)
-    kept = kept_positions(names, choices.dropped)
-    coded = ", ".join(names[i] for i in numeric if i in kept)
+    first = (
+        [column[0].as_py() or "" for column in filled.columns] if choices.header else numbered_names(filled.num_columns)
+    )
+    selected = select_columns(first, choices)
+    notices = selected.choices.notes[len(choices.notes) :]
+    coded = ", ".join(selected.all_names[i] for i in numeric if i in selected.positions)
     if coded:
         notices += (Notice.of("numbers_in_workbook", variables=coded),)
     if empty:
@@ -150,8 +152,8 @@ def _without_empty_rows(cells: pa.Table) -> tuple[pa.Table, int]:
     filled = pc.fill_null(pc.not_equal(cells.column(0), ""), False)
     for column in cells.columns[1:]:
         filled = pc.or_(filled, pc.fill_null(pc.not_equal(column, ""), False))
-    kept = cells.filter(filled)
-    return kept, _inner_gaps(filled)
+    filled_rows = cells.filter(filled)
+    return filled_rows, _inner_gaps(filled)
 
 
 def _inner_gaps(filled: pa.ChunkedArray) -> int:

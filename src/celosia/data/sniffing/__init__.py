@@ -32,8 +32,9 @@ from celosia.data.sniffing._encoding import (
 from celosia.data.sniffing._format import FORMATS, format_of
 from celosia.data.sniffing._header import guess_header, header_notices, looks_like_data
 from celosia.data.sniffing._records import Record, records
-from celosia.errors import EmptyFile, ValueOutOfRange, WrongEncoding
+from celosia.hierarchy.errors import EmptyFile, WrongEncoding
 from celosia.model.sources import Notice, ReadingChoices
+from celosia.model.value_errors import ValueOutOfRange
 
 __all__ = [
     "FORMATS",
@@ -72,14 +73,14 @@ def sniff(path: str | Path, **overrides: Unpack[Overrides]) -> ReadingChoices:
     """How to read a source; what the caller chose stands, the rest is guessed and listed as such."""
     if is_database_address(path):
         return apply_overrides(ReadingChoices(format=_format.POSTGRESQL), **overrides)
-    chosen = _checked(overrides)
+    chosen = _check_overrides(overrides)
     file = Path(path)
-    found = str(chosen.get("format") or format_of(file))
-    guessed = ("format", "header") if found in _format.WORKBOOKS else ("format",)
-    start = ReadingChoices(format=found, guessed=guessed)
-    if found != _format.CSV:
-        return _with(start, chosen)
-    return _sniff_text(file, _with(start, chosen), frozenset(chosen))
+    format = str(chosen.get("format") or format_of(file))
+    guessed = ("format", "header") if format in _format.WORKBOOKS else ("format",)
+    start = ReadingChoices(format=format, guessed=guessed)
+    if format != _format.CSV:
+        return _replace_choices(start, chosen)
+    return _sniff_text(file, _replace_choices(start, chosen), frozenset(chosen))
 
 
 def holds_password(address: str) -> bool:
@@ -98,15 +99,15 @@ def is_database_address(source: object) -> bool:
 
 def apply_overrides(choices: ReadingChoices, **overrides: Unpack[Overrides]) -> ReadingChoices:
     """The choices with those the caller makes by hand."""
-    return _with(choices, _checked(overrides))
+    return _replace_choices(choices, _check_overrides(overrides))
 
 
-def _with(choices: ReadingChoices, chosen: dict[str, object]) -> ReadingChoices:
+def _replace_choices(choices: ReadingChoices, chosen: dict[str, object]) -> ReadingChoices:
     left = tuple(name for name in choices.guessed if name not in chosen)
     return replace(choices, **(chosen | {"guessed": left}))  # type: ignore[arg-type]
 
 
-def _checked(overrides: Overrides) -> dict[str, object]:
+def _check_overrides(overrides: Overrides) -> dict[str, object]:
     unknown = set(overrides) - set(Overrides.__annotations__)
     if unknown:
         raise TypeError(f"unknown reading choices: {sorted(unknown)}")
@@ -132,10 +133,10 @@ def _one_of(chosen: dict[str, object], name: str, allowed: Sequence[str]) -> Non
 def _one_character(chosen: dict[str, object], name: str, empty: bool) -> None:
     if name not in chosen:
         return
-    given = str(chosen[name])
-    sound = (len(given) == 1 and given.isascii() and given not in "\r\n\0 ") or (empty and given == "")
+    character = str(chosen[name])
+    sound = (len(character) == 1 and character.isascii() and character not in "\r\n\0 ") or (empty and character == "")
     if not sound:
-        raise ValueOutOfRange(parameter=name, given=given, allowed=messages.text(f"reading.allowed.{name}"))
+        raise ValueOutOfRange(parameter=name, given=character, allowed=messages.text(f"reading.allowed.{name}"))
 
 
 def _sniff_text(path: Path, choices: ReadingChoices, chosen: frozenset[str]) -> ReadingChoices:
@@ -145,7 +146,7 @@ def _sniff_text(path: Path, choices: ReadingChoices, chosen: frozenset[str]) -> 
         choices = replace(choices, encoding=guess_encoding(sample))
     if not choices.encoding.startswith("utf-16"):
         _format.refuse_binary(path, sample.prefix)
-    text = _decoded(path, sample, choices.encoding)
+    text = _decode_sample(path, sample, choices.encoding)
     if not text.strip():
         raise EmptyFile(path=str(path))
     if "quote" in guesses:
@@ -157,7 +158,7 @@ def _sniff_text(path: Path, choices: ReadingChoices, chosen: frozenset[str]) -> 
     return replace(choices, guessed=order, notes=_notes(sample, choices, guesses))
 
 
-def _decoded(path: Path, sample: Sample, encoding: str) -> str:
+def _decode_sample(path: Path, sample: Sample, encoding: str) -> str:
     stream = io.TextIOWrapper(io.BytesIO(sample.prefix), encoding, errors="replace", newline="")
     try:
         return stream.read()
@@ -166,14 +167,14 @@ def _decoded(path: Path, sample: Sample, encoding: str) -> str:
 
 
 def _sniff_columns(text: str, sample: Sample, choices: ReadingChoices, guesses: set[str]) -> ReadingChoices:
-    found = first_records(text, choices.delimiter, choices.quote, sample.whole)
-    rows = [record.fields for record in found]
+    first = first_records(text, choices.delimiter, choices.quote, sample.whole)
+    rows = [record.fields for record in first]
     refuse_width(max(map(len, rows), default=0))
     if "decimal" in guesses:
         choices = replace(choices, decimal=guess_decimal(rows))
     notes: tuple[Notice, ...] = ()
     if "header" in guesses:
-        header, sure = guess_header(found)
+        header, sure = guess_header(first)
         choices = replace(choices, header=header)
         notes = header_notices(header, sure)
     elif choices.header and any(looks_like_data(cell) for cell in rows[0]):

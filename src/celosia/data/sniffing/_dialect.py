@@ -21,9 +21,9 @@ _POINT = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*\.\d+|[+-]?\d+\.\d+")
 
 def first_records(text: str, delimiter: str, quote: str, whole: bool) -> list[Record]:
     """The first records of a sample; the last one is left out when the sample may have cut it."""
-    found = list(islice(records(io.StringIO(text, newline=""), delimiter, quote), _ENOUGH))
-    cut = not whole and len(found) < _ENOUGH and len(found) > 1
-    return found[:-1] if cut else found
+    first = list(islice(records(io.StringIO(text, newline=""), delimiter, quote), _ENOUGH))
+    cut = not whole and len(first) < _ENOUGH and len(first) > 1
+    return first[:-1] if cut else first
 
 
 def guess_delimiter(text: str, quote: str, whole: bool) -> str:

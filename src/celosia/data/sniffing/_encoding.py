@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from celosia.data.files import reading_from
-from celosia.errors import ValueOutOfRange
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.storage import translate_read_errors
 
 UTF8, UTF8_MARK, UTF16 = "utf-8", "utf-8-sig", "utf-16"
 LATIN1, WINDOWS = "latin-1", "windows-1252"
@@ -49,7 +49,7 @@ class Sample:
 
 def take_sample(path: Path) -> Sample:
     """A bounded sample of a file."""
-    with reading_from(path), path.open("rb") as stream:
+    with translate_read_errors(path), path.open("rb") as stream:
         prefix = stream.read(PREFIX)
         size = stream.seek(0, 2)
         if size <= PREFIX:
@@ -70,13 +70,13 @@ def _whole_lines(block: bytes) -> bytes:
 def known_encoding(name: str) -> str:
     """The name we use for an encoding, or an error that names those we know."""
     try:
-        found = codecs.lookup(name)
+        codec = codecs.lookup(name)
     except (LookupError, ValueError):  # a null character in the name is a ValueError
-        found = None
-    if found is None or found.name in _NO_FILES or not getattr(found, "_is_text_encoding", True):
+        codec = None
+    if codec is None or codec.name in _NO_FILES or not getattr(codec, "_is_text_encoding", True):
         allowed = ", ".join((UTF8, UTF8_MARK, UTF16, LATIN1, *_SINGLE_BYTE))
         raise ValueOutOfRange(parameter="encoding", given=name, allowed=allowed)
-    return _ALIASES.get(found.name, found.name)
+    return _ALIASES.get(codec.name, codec.name)
 
 
 def guess_encoding(sample: Sample) -> str:
@@ -120,8 +120,8 @@ def accents_in_context(data: bytes, most: int = 20_000) -> bytes:
 
 def _plausibility(data: bytes, encoding: str) -> int:
     text = f"\n{accents_in_context(data).decode(encoding, 'replace')}\n"
-    places = (i for i, character in enumerate(text) if not character.isascii())
-    return sum(_weight(*text[i - 1 : i + 2]) for i in places)
+    positions = (i for i, character in enumerate(text) if not character.isascii())
+    return sum(_weight(*text[i - 1 : i + 2]) for i in positions)
 
 
 def _weight(before: str, character: str, after: str) -> int:

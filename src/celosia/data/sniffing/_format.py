@@ -9,8 +9,9 @@ import zipfile
 from pathlib import Path
 
 from celosia import messages
-from celosia.data.files import reading_from
-from celosia.errors import BinaryFile, DamagedFile, EmptyFile, MisnamedFile, UnsupportedFile
+from celosia.data.errors import DamagedFile, MisnamedFile, UnsupportedFile
+from celosia.hierarchy.errors import BinaryFile, EmptyFile
+from celosia.storage import translate_read_errors
 
 CSV, PARQUET, SAV, DTA = "csv", "parquet", "sav", "dta"
 XLSX, XLS, ODS = "xlsx", "xls", "ods"
@@ -58,7 +59,7 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 def format_of(path: Path) -> str:
     """The format of a file; binary files nobody here reads are refused by name."""
-    with reading_from(path), path.open("rb") as stream:
+    with translate_read_errors(path), path.open("rb") as stream:
         head = stream.read(4096)
     if not head:
         raise EmptyFile(path=str(path))

@@ -18,7 +18,7 @@ from celosia.data.sniffing._records import Record
 from celosia.model.sources import Notice
 
 if TYPE_CHECKING:
-    from celosia.data.suggest._header import Vocabulary
+    from celosia.proposals.header import Vocabulary
 
 _DATA = tuple(
     re.compile(pattern)
@@ -59,10 +59,10 @@ def looks_like_data(cell: str) -> bool:
     return bool(text) and any(pattern.fullmatch(text) for pattern in _DATA)
 
 
-def guess_header(found: Sequence[Record]) -> tuple[bool, bool]:
+def guess_header(sample: Sequence[Record]) -> tuple[bool, bool]:
     """Whether the first record is a header, and whether that is beyond doubt."""
-    first = [cell.strip() for cell in found[0].fields]
-    columns = [_below(found, position) for position in range(len(first))]
+    first = [cell.strip() for cell in sample[0].fields]
+    columns = [_below(sample, position) for position in range(len(first))]
     under = list(zip(first, columns, strict=True))
     if any(map(looks_like_data, first)) or any(cell and cell in column for cell, column in under):
         return False, True
@@ -87,8 +87,8 @@ def header_notices(header: bool, sure: bool) -> tuple[Notice, ...]:
     return (Notice.of("no_header" if sure else "header_uncertain"),)
 
 
-def _below(found: Sequence[Record], position: int) -> list[str]:
-    return [record.fields[position].strip() for record in found[1:] if position < len(record.fields)]
+def _below(sample: Sequence[Record], position: int) -> list[str]:
+    return [record.fields[position].strip() for record in sample[1:] if position < len(record.fields)]
 
 
 def _names_what_is_below(cell: str, column: Sequence[str]) -> bool:
@@ -105,7 +105,7 @@ def _speaks(cell: str) -> bool:
 
 def _is_known(cell: str) -> bool:
     """Whether most words of a cell are words of headers: «Nombre» alone, not a name that begins like it."""
-    from celosia.data.suggest._judge import from_header, vocabulary  # only when needed: the suggester is large
+    from celosia.proposals.judge import from_header, vocabulary  # only when needed: the suggester is large
 
     words = _words(cell)
     known = sum(word in _WORDS for word in words)
@@ -140,7 +140,7 @@ def _name_words(cell: str) -> int:
 
 
 def _is_name(word: str) -> bool:
-    from celosia.data.suggest._names import frequent_names
+    from celosia.proposals.names import frequent_names
 
     return word in frequent_names()
 

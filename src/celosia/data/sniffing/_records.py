@@ -85,15 +85,15 @@ def _take_plain(record: Record, line: str, position: int, end: int, delimiter: s
 def _closing_quote(record: Record, line: str, position: int, quote: str) -> int:
     """Position after the closing quote, or -1 when the text goes on; what is inside joins the open field."""
     while True:
-        found = line.find(quote, position)
-        if found < 0:
+        at = line.find(quote, position)
+        if at < 0:
             record.parts.append(line[position:])
             return -1
-        record.parts.append(line[position:found])
-        if line[found + 1 : found + 2] != quote:
-            return found + 1
+        record.parts.append(line[position:at])
+        if line[at + 1 : at + 2] != quote:
+            return at + 1
         record.parts.append(quote)
-        position = found + 2
+        position = at + 2
 
 
 def _skip_blanks(line: str, position: int, end: int) -> int:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from celosia.data.files import PRIVATE_FILE, replacing
-from celosia.data.writers._dialect import as_text, encoded_header, encoded_rows, neutralised, refuse_null_characters
+from celosia.data.writers.dialect import as_text, encode_header, encode_rows, neutralise_batch, refuse_null_characters
+from celosia.storage import PRIVATE_FILE, atomic_write
 
 
 def write_csv(
@@ -23,12 +23,12 @@ def write_csv(
 ) -> int:
     """Writes text columns under the names given, whole or not at all; says how many rows."""
     rows = 0
-    with replacing(path, mode) as draft, draft.open("wb") as sink:
-        sink.write(encoded_header(names))
+    with atomic_write(path, mode) as draft, draft.open("wb") as sink:
+        sink.write(encode_header(names))
         for batch in batches:
             text = as_text(batch)
             refuse_null_characters(text, names)
-            sink.write(encoded_rows(neutralised(text) if neutralise_formulas else text))
+            sink.write(encode_rows(neutralise_batch(text) if neutralise_formulas else text))
             rows += batch.num_rows
     return rows
 
@@ -37,7 +37,7 @@ def write_lines(
     blocks: Iterable[bytes | memoryview], names: Sequence[str], path: Path, mode: int = PRIVATE_FILE
 ) -> None:
     """Writes lines already in our dialect below the header, whole or not at all."""
-    with replacing(path, mode) as draft, draft.open("wb") as sink:
-        sink.write(encoded_header(names))
+    with atomic_write(path, mode) as draft, draft.open("wb") as sink:
+        sink.write(encode_header(names))
         for block in blocks:
             sink.write(block)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celosia.data.files import PRIVATE_FILE, replacing
 from celosia.model.sources import ColumnLabels
+from celosia.storage import PRIVATE_FILE, atomic_write
 
 
 def write_parquet(
@@ -22,7 +22,7 @@ def write_parquet(
     """Writes text columns with their labels as field metadata; says how many rows."""
     schema = pa.schema([_field(name, (labels or {}).get(name)) for name in names])
     rows = 0
-    with replacing(path, mode) as draft, pq.ParquetWriter(draft, schema) as writer:
+    with atomic_write(path, mode) as draft, pq.ParquetWriter(draft, schema) as writer:
         for batch in batches:
             columns = [column.cast(pa.string()) for column in batch.columns]
             writer.write_batch(pa.record_batch(columns, schema=schema))

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celosia import messages
-from celosia.data.files import PRIVATE_FILE, replacing
-from celosia.errors import MissingExtra, NumberExpected, UnwritableNames
+from celosia.data.errors import NumberExpected, UnwritableNames
+from celosia.model.errors import MissingExtra
 from celosia.model.sources import ColumnLabels
+from celosia.storage import PRIVATE_FILE, atomic_write
 
 _DTA_END = b"</stata_dta>"
 Labels = Mapping[str, ColumnLabels]
@@ -44,9 +45,9 @@ def write_dta(
     mode: int = PRIVATE_FILE,
 ) -> int:
     """Writes a Stata file; value labels only of numeric columns, which is all Stata knows."""
-    held = labels or {}
-    kept = {name: _for_stata(own, name in numeric) for name, own in held.items()}
-    return _write("write_dta", batches, names, path, kept, numeric, mode)
+    all_labels = labels or {}
+    stata_labels = {name: _for_stata(column_labels, name in numeric) for name, column_labels in all_labels.items()}
+    return _write("write_dta", batches, names, path, stata_labels, numeric, mode)
 
 
 def _for_stata(labels: ColumnLabels, numeric: bool) -> ColumnLabels:
@@ -66,15 +67,21 @@ def _write(
     schema = pa.schema([(name, pa.string()) for name in names])
     pieces = [pa.record_batch([c.cast(pa.string()) for c in batch.columns], schema=schema) for batch in batches]
     table = pa.Table.from_batches(pieces, schema)
-    columns = [_typed(table.column(i), name, name in numeric) for i, name in enumerate(names)]
+    columns = [_typed_column(table.column(i), name, name in numeric) for i, name in enumerate(names)]
     frame = polars.from_arrow(pa.table(columns, names=list(names)))
-    codes = {name: _codes(held, name in numeric) for name, held in labels.items() if held.values and name in names}
-    with replacing(path, mode) as draft:
+    codes = {
+        name: _codes(column_labels, name in numeric)
+        for name, column_labels in labels.items()
+        if column_labels.values and name in names
+    }
+    with atomic_write(path, mode) as draft:
         try:
             getattr(library, writer)(
                 frame,
                 str(draft),
-                column_labels={name: held.label for name, held in labels.items() if held.label},
+                column_labels={
+                    name: column_labels.label for name, column_labels in labels.items() if column_labels.label
+                },
                 variable_value_labels=codes,
             )
         except library.PyreadstatError:
@@ -91,8 +98,8 @@ def _refuse_cut(library: Any, writer: str, draft: Path, last: str, rows: int) ->
     """A file that does not give its last row back was cut by a full disk: the library does not always notice."""
     read = getattr(library, writer.replace("write", "read"))
     try:
-        found, _ = read(str(draft), usecols=[last], row_offset=max(rows - 1, 0), row_limit=1, output_format="dict")
-        whole = len(found.get(last, ())) == min(rows, 1)
+        last_row, _ = read(str(draft), usecols=[last], row_offset=max(rows - 1, 0), row_limit=1, output_format="dict")
+        whole = len(last_row.get(last, ())) == min(rows, 1)
     except (library.PyreadstatError, library.ReadstatError):
         whole = False
     if not whole or (writer == "write_dta" and not _ends_with(draft, _DTA_END)):
@@ -114,7 +121,7 @@ def _libraries() -> tuple[Any, Any]:
     return pyreadstat, polars
 
 
-def _typed(column: pa.ChunkedArray, name: str, numeric: bool) -> pa.ChunkedArray:
+def _typed_column(column: pa.ChunkedArray, name: str, numeric: bool) -> pa.ChunkedArray:
     """Text as it is, or numbers where asked; missing is null in both."""
     filled = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
     if not numeric:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from celosia import messages
-from celosia.data.files import PRIVATE_FILE, replacing
-from celosia.errors import MissingExtra, TooManyRows
+from celosia.data.errors import TooManyRows
+from celosia.model.errors import MissingExtra
 from celosia.model.sources import ColumnLabels
+from celosia.storage import PRIVATE_FILE, atomic_write
 
 _MOST_ROWS = 1_048_575  # under the header
 
@@ -33,7 +34,7 @@ def write_xlsx(
     except ImportError:
         raise MissingExtra(feature=messages.text("reading.features.workbooks"), extra="office") from None
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    with replacing(path, mode) as draft:
+    with atomic_write(path, mode) as draft:
         book = xlsxwriter.Workbook(str(draft), options | {"tmpdir": str(draft.parent)})
         try:
             rows = _write_rows(book.add_worksheet(messages.text("reading.sheets.data")), batches, names, path)
@@ -51,22 +52,22 @@ def _close(book: object) -> None:
     try:
         book.close()  # type: ignore[attr-defined]
     except FileCreateError as fault:
-        _let_go(fault)
+        _release_archive(fault)
         raise (fault.args[0] if fault.args and isinstance(fault.args[0], OSError) else OSError()) from None
     except OSError as fault:
-        _let_go(fault)
+        _release_archive(fault)
         raise
 
 
-def _let_go(fault: BaseException | None) -> None:
+def _release_archive(fault: BaseException | None) -> None:
     """Drops the archive that a full disk left open: it tries to write once more as it goes, and would print that."""
-    shown, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
     try:
         while fault is not None:
             traceback.clear_frames(fault.__traceback__)
             fault = fault.__context__
     finally:
-        sys.unraisablehook = shown
+        sys.unraisablehook = hook
 
 
 def _write_rows(sheet: object, batches: Iterable[pa.RecordBatch], names: Sequence[str], path: Path) -> int:
@@ -91,8 +92,8 @@ def _write_row(sheet: object, row: int, cells: Sequence[str | None]) -> None:
 def _write_labels(sheet: object, names: Sequence[str], labels: Mapping[str, ColumnLabels]) -> None:
     row = 0
     for name in names:
-        held = labels.get(name, ColumnLabels())
-        for code, text in (("", held.label), *held.values):
+        column_labels = labels.get(name, ColumnLabels())
+        for code, text in (("", column_labels.label), *column_labels.values):
             if text:
                 _write_row(sheet, row, (name, code, text))
                 row += 1

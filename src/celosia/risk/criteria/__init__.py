@@ -1,4 +1,4 @@
-"""Privacy criteria: k-anonymity and its kin. One small class each, described as data, judged by one suite.
+"""Privacy criteria: k-anonymity, l-diversity, t-closeness and others, one small class each, declared as data.
 
 `CRITERIA` is the explicit list; `criterion_from` reads one from its data form.
 """
@@ -7,21 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from celosia.errors import ValueOutOfRange
-from celosia.risk.criteria._alpha_k import AlphaK
-from celosia.risk.criteria._beta_likeness import BetaLikeness
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.risk.criteria._class_size import AverageRisk, HighestRisk, KAnonymity, KMap, PopulationUniqueness
 from celosia.risk.criteria._classes import Classes, Domain, ValueCounts, ValueExtremes, Values, ValueSets
 from celosia.risk.criteria._criterion import Criterion, Merging, Need
-from celosia.risk.criteria._delta_disclosure import DeltaDisclosure
-from celosia.risk.criteria._distinct_l import DistinctL
-from celosia.risk.criteria._entropy_l import EntropyL
-from celosia.risk.criteria._k import KAnonymity
-from celosia.risk.criteria._k_map import KMap
-from celosia.risk.criteria._parameters import declared
-from celosia.risk.criteria._population_uniqueness import PopulationUniqueness
-from celosia.risk.criteria._recursive_l import RecursiveL
-from celosia.risk.criteria._reidentification import AverageRisk, HighestRisk
-from celosia.risk.criteria._t_closeness import TCloseness
+from celosia.risk.criteria._diversity import DistinctL, EntropyL, RecursiveL
+from celosia.risk.criteria._likeness import AlphaK, BetaLikeness, DeltaDisclosure, TCloseness
 
 CRITERIA: tuple[type[Criterion], ...] = (
     KAnonymity,
@@ -72,5 +63,4 @@ __all__ = [
     "ValueSets",
     "Values",
     "criterion_from",
-    "declared",
 ]

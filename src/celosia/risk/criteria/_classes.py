@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.hierarchy import CompiledHierarchy
+from celosia.hierarchy.model import CompiledHierarchy
 from celosia.model.values import MISSING, is_masked
 
 Counts = NDArray[np.int64]
@@ -56,7 +56,7 @@ class Domain:
         return int(self.reference.sum())
 
     def once(self, key: str, make: Callable[[], Any]) -> Any:
-        """What `make` gives, computed once for this reference."""
+        """The result of `make`, computed once for this reference."""
         if key not in self.prepared:
             self.prepared[key] = make()
         return self.prepared[key]
@@ -76,6 +76,11 @@ class ValueCounts:
     def owner(self) -> Counts:
         """The class of each entry."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @property
+    def visible(self) -> Mask:
+        """Which classes show some value."""
+        return np.diff(self.offsets) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +120,19 @@ class Classes:
 
     def counts(self, variable: str) -> ValueCounts:
         """The counts of a variable's values."""
-        found = self.values[variable]
-        assert isinstance(found, ValueCounts)
-        return found
+        values = self.values[variable]
+        assert isinstance(values, ValueCounts)
+        return values
 
     def commonest(self, variable: str, countable: Mask) -> tuple[Counts, Counts] | None:
         """Per class, the most persons who hold one value, and the persons who show any; None without a person key.
 
-        Whoever shows nothing is no company: nobody can say that they lack the value of the others (X4).
+        A person who shows no value does not count: nobody can say that they lack the value of the others (X4).
         """
-        held = self.counts(variable)
-        if self.persons is None or held.persons is None:
+        counts = self.counts(variable)
+        if self.persons is None or counts.persons is None:
             return None
         most = np.zeros(len(self), np.int64)
-        counted = countable[held.values]
-        np.maximum.at(most, held.owner[counted], held.persons[counted])
-        return most, self.persons if held.holders is None else held.holders
+        counted = countable[counts.values]
+        np.maximum.at(most, counts.owner[counted], counts.persons[counted])
+        return most, self.persons if counts.holders is None else counts.holders

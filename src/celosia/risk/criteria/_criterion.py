@@ -1,4 +1,4 @@
-"""What every criterion is: parameters as data, what it needs, how it behaves when classes merge, its judgement.
+"""What every criterion is: parameters as data, what it needs, how it behaves when classes merge.
 
 Merging decides what a search may conclude from one node about others:
 - ABSORBING: a class that passes still passes whatever joins it (k). Suppressed rows never grow upwards.
@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from celosia.errors import CriterionIncomplete, ValueOutOfRange
+from celosia.model.parameters import NotAccepted, Parameter, as_plain
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.risk.criteria._classes import Classes, Counts, Domain, Mask
-from celosia.risk.criteria._parameters import REQUIRED, Parameter, as_plain
+from celosia.risk.errors import CriterionIncomplete
 
 
 class Merging(StrEnum):
@@ -52,10 +54,14 @@ class Criterion:
                 raise ValueOutOfRange(parameter=name, given=given[name], allowed=", ".join(self.parameters))
         read: dict[str, Any] = {}
         for name, parameter in self.parameters.items():
-            value = given.get(name, parameter.default)
-            if value is REQUIRED:
+            if name not in given and parameter.required:
                 raise CriterionIncomplete(criterion=self.name, parameter=name, known=", ".join(self.parameters))
-            read[name] = parameter.read(f"{self.name}.{name}", value)
+            value = given.get(name, parameter.default)
+            try:
+                read[name] = parameter.read(value)
+            except NotAccepted:
+                where = f"{self.name}.{name}"
+                raise ValueOutOfRange(parameter=where, given=value, allowed=parameter.limits) from None
         object.__setattr__(self, "_given", read)
 
     def __getattr__(self, name: str) -> Any:
@@ -67,7 +73,7 @@ class Criterion:
         raise AttributeError(f"{self.name} is frozen")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return criterion_again, (type(self), self._given)
+        return partial(type(self), **self._given), ()
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.as_dict() == other.as_dict()
@@ -89,7 +95,7 @@ class Criterion:
 
     @property
     def size_alone(self) -> Criterion | None:
-        """What it asks of sizes, whatever the sensitive values are; None where it asks nothing of them."""
+        """What it demands of class sizes, whatever the sensitive values are; None where it demands nothing."""
         return None if self.variable else self
 
     @property
@@ -108,15 +114,15 @@ class Criterion:
         return 1
 
     def persons_lack(self, classes: Classes, countable: Mask, fewest: int) -> Mask:
-        """Classes without a visible value, or where at least so many persons who show one lack each of them.
+        """Classes where each value is lacked by at least `fewest` of the persons who show one, or without any value.
 
         All classes where persons are not known or not asked for.
         """
-        found = classes.commonest(self.variable, countable) if self.by_person else None
-        if found is None:
+        persons = classes.commonest(self.variable, countable) if self.by_person else None
+        if persons is None:
             return np.ones(len(classes), bool)
-        most, holders = found
-        return (np.diff(classes.counts(self.variable).offsets) == 0) | (holders - most >= fewest)
+        most, holders = persons
+        return ~classes.counts(self.variable).visible | (holders - most >= fewest)
 
     def merging(self, domain: Domain | None) -> Merging:
         """What may be concluded when classes merge."""
@@ -130,8 +136,3 @@ class Criterion:
         """Which of the `alive` classes pass, and rows of each that no finer node can keep."""
         passes = self.judge(classes)
         return passes, np.where(passes, 0, classes.rows)
-
-
-def criterion_again(kind: type[Criterion], given: dict[str, Any]) -> Criterion:
-    """A criterion from its checked parameters (for copying between processes)."""
-    return kind(**given)

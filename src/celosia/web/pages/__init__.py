@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import importlib
 
-# In the order of the walk.
-PAGES = ("projects", "new", "overview", "data", "dictionary", "request", "hierarchies", "risk", "search", "result",
-         "intruder", "attempt", "dossier", "people", "verify", "stats", "stats_table", "stats_papers")  # fmt: skip
+# In the order of the work on a project.
+PAGES = (
+    "project.projects",
+    "new.page",
+    "project.overview",
+    "project.data",
+    "dictionary.page",
+    "project.request",
+    "hierarchies.page",
+    "risk.page",
+    "search.page",
+    "result.page",
+    "intruder.page",
+    "intruder.outsider_test",
+    "dossier.page",
+    "project.people",
+    "dossier.verify",
+    "stats.page",
+    "stats.table",
+    "stats.documents",
+)
 
 
 def register() -> None:
     """Import every page."""
     for name in PAGES:
-        importlib.import_module(f"celosia.web.pages._{name}")
+        importlib.import_module(f"celosia.web.pages.{name}")

@@ -1,0 +1,16 @@
+from . import treatments as treatments
+from .pipeline.assessment.apply_techniques import apply_steps as apply_steps
+from .pipeline.assessment.cross_table import cross_table as cross_table
+from .pipeline.assessment.evaluate import evaluate as evaluate
+from .pipeline.assessment.individual_risk import people_risk as people_risk
+from .pipeline.assessment.on_files import measure as measure
+from .pipeline.assessment.on_files import profile as profile
+from .pipeline.assessment.on_files import suggest as suggest
+from .pipeline.assessment.scenario_risk import scenario_risk as scenario_risk
+from .pipeline.assessment.special_uniques import geography_rule as geography_rule
+from .pipeline.assessment.special_uniques import rare_values as rare_values
+from .pipeline.assessment.special_uniques import special_uniques as special_uniques
+from .pipeline.candidate.run import run_plan as run_plan
+from .pipeline.intake.init_project import init as init
+from .pipeline.intruder.attack import intrude as intrude
+from .pipeline.planning.plan import make_plan as make_plan

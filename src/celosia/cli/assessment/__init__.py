@@ -1,0 +1,1 @@
+"""Commands that measure a file: risk, tables, utility, attacks."""

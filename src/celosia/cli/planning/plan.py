@@ -1,0 +1,204 @@
+"""`celosia plan`, `run` and `explain`: search the solution, write and check the candidate, say what would help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from celosia import messages
+from celosia.cli.project.protocol import show_rules
+from celosia.cli.reading import counting_options
+from celosia.cli.shell import PATH, build_command, names_option, option, project_argument
+from celosia.cli.show import (
+    announce_first_time,
+    labels,
+    print_json,
+    print_report,
+    print_table,
+    say,
+    watching,
+    yes_or_no,
+)
+
+if TYPE_CHECKING:
+    from celosia.model.plan import Plan
+    from celosia.model.verdict import CheckReport
+
+
+def plan_command() -> click.Command:
+    """The command `plan`."""
+    from celosia.model.plan import MEANS, METHODS, METRICS
+
+    params = [
+        project_argument(),
+        option("plan", "--method", type=click.Choice(METHODS)),
+        option("plan", "--k", type=click.IntRange(min=1)),
+        option("plan", "--l", type=click.IntRange(min=1)),
+        option("plan", "--limit", metavar="0–1"),
+        names_option("plan", "--order"),
+        option("plan", "--metric", type=click.Choice(METRICS)),
+        option("plan", "--mean", type=click.Choice(MEANS)),
+        option("plan", "--partition", metavar="VARIABLE"),
+        option("plan", "--time-limit", type=click.FloatRange(min=0, min_open=True)),
+        *counting_options(),
+    ]
+    return build_command("plan", plan, params)
+
+
+def run_command() -> click.Command:
+    """The command `run`."""
+    return build_command("run", run, [project_argument(), *counting_options()])
+
+
+def plan(project: Path, as_json: bool, order: tuple[str, ...], **overrides: Any) -> None:
+    """Plan and show."""
+    from celosia.pipeline.planning.plan import make_plan
+
+    announce_first_time(as_json)
+    with watching(as_json) as report:
+        result = make_plan(project, report=report, order=order or None, **overrides)
+    print_report(result.plan, as_json, show_plan)
+    if not as_json:
+        say("plan.written", path=result.path, folder=project)
+
+
+def show_plan(plan: Plan) -> None:
+    """A plan's figures."""
+    from celosia.dossier.figures import metric_text
+
+    rows = [[messages.text("plan.level", variable=name), _level(plan, name)] for name in plan.levels]
+    definition = metric_text(plan.loss_definition)
+    rows.append([messages.text("plan.loss", definition=definition), messages.decimal(plan.loss, 6)])
+    share = messages.percent(plan.suppressed_share)
+    rows.append([messages.text("plan.suppressed"), f"{messages.integer(plan.suppressed_rows)} ({share})"])
+    for name, count in plan.masked_sensitive.items():
+        rows.append([messages.text("plan.masked", variable=name), messages.integer(count)])
+    rows.append([messages.text("plan.classes"), messages.integer(plan.classes)])
+    checked = f"{messages.integer(plan.nodes_checked)} / {messages.integer(plan.nodes)}"
+    rows.append([messages.text("plan.nodes"), checked])
+    rows.append([messages.text("plan.optimal"), yes_or_no(plan.optimal)])
+    header = labels("cli.measure", "measure", "value")
+    print_table(messages.text("plan.title", method=plan.method), header, rows, right=(1,))
+    _show_notes(plan)
+
+
+def _show_notes(plan: Plan) -> None:
+    """What a person should know besides the figures."""
+    if "printed_recipe" in plan.notes:
+        printed = plan.notes["printed_recipe"]
+        say("plan.printed", rows=printed["violating_rows"], unique=printed["unique_rows"])
+    if "partition" in plan.notes:
+        _show_parts(plan)
+    added = plan.notes.get("households", {}).get("rows_added", 0)
+    if added:
+        say("plan.households", rows=added)
+    failing = plan.notes.get("failing_as_published", 0)
+    if failing:
+        say("plan.wildcard_fails", rows=failing)
+    if plan.followers:
+        dependents = ", ".join(f"{name} ({', '.join(determinants)})" for name, determinants in plan.followers.items())
+        say("plan.followers", names=dependents)
+
+
+def _level(plan: Plan, name: str) -> str:
+    """A level and what it shows."""
+    from celosia.dossier.technique import level_words
+
+    level, detail = plan.levels[name], plan.notes.get("detail", {}).get(name)
+    if detail is None:
+        return str(level)
+    return messages.text("plan.level_shown", level=level, height=detail["height"], shown=level_words(detail))
+
+
+def _show_parts(plan: Plan) -> None:
+    """The parts of a search by number, and what was proved of each and of all."""
+    partition = plan.notes["partition"]
+    varying = [name for name in plan.policy["quasi"] if name not in plan.levels]
+    header = [*labels("scale", "part", "part_rows"), messages.text("plan.suppressed")]
+    header += [messages.text("plan.level", variable=name) for name in varying]
+    rows = []
+    for part in partition["parts"]:
+        counts = [messages.integer(part["rows"]), messages.integer(part["suppressed_rows"])]
+        rows.append([str(part["part"]), *counts, *[str(part["levels"][name]) for name in varying]])
+    title = messages.text("scale.parts_title", variable=partition["variable"])
+    print_table(title, header, rows, right=tuple(range(len(header))))
+    is_optimal = all(part["optimal"] for part in partition["parts"])
+    optimal = messages.text("scale.partition_optimal" if is_optimal else "scale.partition_not_optimal")
+    say("scale.partition_plan", variable=partition["variable"], parts=len(partition["parts"]), optimal=optimal)
+    if varying:
+        say("scale.partition_varied", names=", ".join(varying))
+    criteria = ", ".join(messages.text(f"plan.criterion.{name}") for name in partition["proved"])
+    if criteria:
+        say("scale.partition_proved", criteria=criteria)
+
+
+def run(project: Path, as_json: bool, engine: str | None = None, memory: str | None = None) -> None:
+    """Run and show the verdict."""
+    from celosia.pipeline.candidate.run import run_plan
+    from celosia.pipeline.project.folder import open_project
+
+    announce_first_time(as_json)
+    if not as_json and open_project(project).in_place is not None:
+        say("scale.no_sample")
+    with watching(as_json) as report:
+        result = run_plan(project, report=report, engine=engine, memory=memory)
+    if as_json:
+        print_json({"candidate": str(result.candidate), **result.check.as_dict(), "rules": result.rules.as_dict()})
+        return
+    show_check(result.check)
+    show_rules(result.rules) if result.rules.results else say("protocols.none")
+    say("plan.candidate", path=result.candidate)
+
+
+def show_check(check: CheckReport) -> None:
+    """The verdict, rule by rule."""
+    header = labels("plan", "rule", "asked", "measured", "state")
+    rows = []
+    for verdict in check.verdicts:
+        criterion = messages.text(f"plan.criterion.{verdict.rule}")
+        asked = messages.text(f"plan.asked_words.{verdict.rule}", **verdict.asked)
+        failing = f"{messages.integer(verdict.failing_classes)} / {messages.integer(verdict.failing_rows)}"
+        rows.append([criterion, asked, failing, messages.text(f"plan.state_words.{verdict.state}")])
+    print_table(messages.text("plan.verdict_title"), header, rows, right=(2,))
+    share = messages.percent(check.suppressed_rows / check.rows if check.rows else 0.0)
+    k = "–" if check.k is None else check.k
+    say("plan.kept", classes=check.classes, k=k, suppressed=check.suppressed_rows, share=share)
+    if check.k_persons is not None:
+        say("plan.kept_persons", k=check.k_persons)
+
+
+def explain_command() -> click.Command:
+    """The command `explain`."""
+    params = [
+        project_argument(),
+        option("explain", "--frontier", is_flag=True),
+        option("plan", "--k", type=click.IntRange(min=1)),
+        option("plan", "--l", type=click.IntRange(min=1)),
+        option("plan", "--limit", metavar="0–1"),
+        option("explain", "--time-limit", type=click.FloatRange(min=0, min_open=True)),
+        option("explain", "--into", type=PATH),
+        *counting_options(),
+    ]
+    return build_command("explain", explain, params)
+
+
+def explain(
+    project: Path, frontier: bool, into: Path | None, time_limit: float | None, as_json: bool, **overrides: Any
+) -> None:
+    """Explain and show."""
+    from celosia.dossier.explain import explanation_sentences
+    from celosia.pipeline.planning.explain import explain_plan
+
+    announce_first_time(as_json)
+    with watching(as_json) as report:
+        result = explain_plan(project, frontier, into, time_limit, report, **overrides)
+    if as_json:
+        frontier_data = {"frontier": result.frontier.as_dict()} if result.frontier is not None else {}
+        print_json(result.explanation.as_dict() | frontier_data)
+        return
+    for sentence in explanation_sentences(result.explanation):
+        click.echo(sentence)
+    for path in result.saved:
+        say("cli.explain.saved", path=path)

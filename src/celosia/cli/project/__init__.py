@@ -1,0 +1,1 @@
+"""Commands on the project itself: source, dictionary, request, people."""

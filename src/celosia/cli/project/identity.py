@@ -1,0 +1,100 @@
+"""`celosia identity` and `celosia people`: a person's own key, and the people of a project with their roles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from celosia import messages
+from celosia.cli.release.release import passphrase
+from celosia.cli.shell import PATH, build_command, build_group, names_option, option, project_argument
+from celosia.cli.show import labels, print_done, print_json, print_table, role_names, say
+
+
+def command() -> click.Command:
+    """The group `identity`."""
+    new_params = [
+        option("identity_new", "--name", required=True),
+        option("identity_new", "--file", type=PATH, default=None),
+        option("identity_new", "--passphrase-file", type=PATH, default=None),
+    ]
+    new_command = build_command("new", new, new_params, "identity_new")
+    file = option("identity_show", "--file", type=PATH, default=None)
+    return build_group("identity", [new_command, build_command("show", show, [file], "identity_show")])
+
+
+def people_command() -> click.Command:
+    """The group `people`."""
+    from celosia.model.people import ROLES
+
+    add_params = [
+        project_argument(),
+        option("people_add", "--card", type=PATH, required=True),
+        names_option("people_add", "--role", "roles", choices=ROLES, required=True),
+        option("people_add", "--why", default=""),
+    ]
+    add_command = build_command("add", add, add_params, "people_add")
+    return build_group("people", [add_command, build_command("list", list_people, [project_argument()], "people_list")])
+
+
+def new(name: str, file: Path | None, passphrase_file: Path | None, as_json: bool) -> None:
+    """Make a key pair; at a terminal the passphrase is asked twice."""
+    from celosia.pipeline.project.author import card_path, identity_path
+    from celosia.pipeline.project.identity import new_identity
+    from celosia.web.errors import PassphrasesDiffer
+
+    secret = passphrase(passphrase_file)
+    typed = passphrase_file is None and "CELOSIA_PASSPHRASE" not in os.environ and sys.stdin.isatty()
+    if typed and click.prompt(messages.text("people.again"), hide_input=True, err=True) != secret:
+        raise PassphrasesDiffer()
+    identity = new_identity(name, secret, file)
+    path = file if file is not None else identity_path()
+    if as_json:
+        print_done("identity-new", name=identity.name, key=identity.key, path=str(path), card=str(card_path(path)))
+    else:
+        say("people.made", name=identity.name, path=path, card=card_path(path))
+
+
+def show(file: Path | None, as_json: bool) -> None:
+    """Name and public key; no passphrase is needed."""
+    from celosia.pipeline.project.author import card_path, identity_path
+    from celosia.pipeline.project.identity import read_card
+
+    path = file if file is not None else identity_path()
+    card = path if path.name.endswith(".pub.json") else card_path(path)
+    name, key = read_card(card)
+    if as_json:
+        print_json({"format": "celosia/identity/1", "name": name, "key": key})
+    else:
+        say("people.identity", name=name, public=key, card=card)
+
+
+def add(project: Path, card: Path, roles: tuple[str, ...], why: str, as_json: bool) -> None:
+    """Add the person of a card."""
+    from celosia.pipeline.project.edits import add_person
+    from celosia.pipeline.project.identity import read_card
+
+    name, key = read_card(card)
+    person = add_person(project, name, roles, key, why=why)
+    if as_json:
+        print_json({"format": "celosia/people/1", "people": [person.as_dict()]})
+    else:
+        say("people.added", name=person.name, roles=role_names(person.roles))
+
+
+def list_people(project: Path, as_json: bool) -> None:
+    """Everybody of a project."""
+    from celosia.pipeline.project.folder import open_project
+
+    people = open_project(project).people
+    if as_json:
+        print_json({"format": "celosia/people/1", "people": [person.as_dict() for person in people]})
+    elif not people:
+        say("people.nobody", project=project)
+    else:
+        header = labels("people.head", "name", "roles", "key")
+        rows = [[person.name, role_names(person.roles), person.key] for person in people]
+        print_table(messages.text("people.title"), header, rows)

@@ -1,0 +1,1 @@
+"""Commands that release, document and deliver."""

@@ -1,0 +1,1 @@
+"""Demonstration projects and the invented data they are made of."""

@@ -1,0 +1,93 @@
+"""A document as PDF, by typst: one fixed layout, the fonts of the wheel, no network, the same bytes each time.
+
+Knows how a document becomes data for the layout. The text of a document is never part of the layout's source.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from celosia import messages
+from celosia.dossier.document import Block, Document, Signatures, Table, kind_of, printable
+from celosia.errors import InternalFault
+
+_LAYOUT = Path(__file__).parent / "templates" / "document.typ"
+_PIECE = 43  # characters of a signature on one line of its box
+_PICTURE = """#set page(width: auto, height: auto, margin: 0pt)
+#image(bytes(sys.inputs.picture), format: "svg")"""
+
+
+def to_pdf(document: Document, now: datetime) -> bytes:
+    """The document as PDF, dated `now`; equal documents and dates give equal bytes."""
+    with messages.speaking(document.language):
+        data = document_data(document)
+    return _compile_typst(_LAYOUT.read_bytes(), {"document": json.dumps(data, ensure_ascii=False)}, _whole(now), "pdf")
+
+
+def to_png(document: Document, now: datetime, ppi: float = 90.0) -> tuple[bytes, ...]:
+    """The pages of the same layout as pictures."""
+    with messages.speaking(document.language):
+        data = document_data(document)
+    made = _compile_typst(
+        _LAYOUT.read_bytes(), {"document": json.dumps(data, ensure_ascii=False)}, _whole(now), "png", ppi
+    )
+    return tuple(made) if isinstance(made, list) else (made,)
+
+
+def picture_png(svg: str, ppi: float = 144.0) -> bytes:
+    """A drawing as a bitmap, for formats that have no SVG."""
+    return bytes(_compile_typst(_PICTURE.encode(), {"picture": svg}, 0, "png", ppi))
+
+
+def document_data(document: Document) -> dict[str, Any]:
+    """All that the layout is given."""
+    document = printable(document)
+    return {
+        "title": document.title,
+        "subtitle": document.subtitle,
+        "language": document.language,
+        "paper": document.paper,
+        "mark": document.mark,
+        "blocks": [_block(block) for block in document.blocks],
+        "words": {
+            "page": messages.text("documents.page"),
+            "of": messages.text("documents.of"),
+            "yes": messages.text("documents.yes"),
+            "no": messages.text("documents.no"),
+            "name": messages.text("documents.signer.name"),
+            "when": messages.text("documents.signer.when"),
+        },
+    }
+
+
+def _block(block: Block) -> dict[str, Any]:
+    data = {"kind": kind_of(block), **asdict(block)}
+    if isinstance(block, Table):
+        data["widths"] = block.columns()
+        data["align"] = [block.alignment(column) for column in range(len(block.header))]
+    if isinstance(block, Signatures):
+        for signer in data["signers"]:
+            text = signer["signature"]
+            signer["pieces"] = [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
+    return data
+
+
+def _whole(now: datetime) -> int:
+    """Seconds since 1970: no zone of the machine gets into the file."""
+    return int(now.astimezone(UTC).timestamp())
+
+
+def _compile_typst(
+    source: bytes, inputs: dict[str, str], when: int, form: Literal["pdf", "png"], ppi: float | None = None
+) -> Any:
+    import typst  # loaded when a document is made: it is large
+
+    try:
+        compiler = typst.Compiler(source, ignore_system_fonts=True, sys_inputs=inputs)
+        return compiler.compile(format=form, timestamp=when, ppi=ppi)
+    except RuntimeError:  # typst quotes the document
+        raise InternalFault(where=_LAYOUT.name) from None

@@ -1,0 +1,1 @@
+"""What an operation answers, each with its versioned format."""

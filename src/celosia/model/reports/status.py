@@ -1,0 +1,81 @@
+"""Where a project is on its walk: each gate of each protocol, what blocks it, the next command. `celosia/status/1`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from celosia.model.plain import plain_fields
+
+STATUS_FORMAT = "celosia/status/1"
+
+
+class GateState(StrEnum):
+    """Done; blocked by something that is missing or fails here; or waiting for an earlier gate."""
+
+    DONE = "done"
+    BLOCKED = "blocked"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class GateStatus:
+    """One gate of one protocol."""
+
+    protocol: str
+    gate: str
+    section: str
+    roles: tuple[str, ...]
+    state: GateState
+    reason: str = ""  # why it is not done, in words
+    command: str = ""  # what to type next
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalStatus:
+    """One line of approvals.jsonl, and whether it counts."""
+
+    what: str
+    role: str
+    name: str
+    when: str
+    state: str  # valid, voided, forged, stranger, role
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """When a release is looked at again."""
+
+    release: str
+    due: str
+    overdue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """A project at one moment."""
+
+    project: str
+    protocols: tuple[str, ...]
+    gates: tuple[GateStatus, ...]
+    approvals: tuple[ApprovalStatus, ...] = ()
+    reviews: tuple[Review, ...] = ()
+    problems: tuple[str, ...] = ()  # what is broken in the project itself, in words
+
+    @property
+    def next(self) -> str:
+        """The next command to type; nothing where all is done."""
+        return next((gate.command for gate in self.gates if gate.state is GateState.BLOCKED and gate.command), "")
+
+    @property
+    def done(self) -> bool:
+        """Whether every gate is passed and nothing is broken."""
+        gates = all(gate.state is GateState.DONE for gate in self.gates)
+        return bool(self.gates) and gates and not self.problems
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as its versioned JSON."""
+        names = "project protocols done next gates approvals reviews problems"
+        return {"format": STATUS_FORMAT, **plain_fields(self, names)}

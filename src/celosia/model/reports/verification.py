@@ -1,0 +1,183 @@
+"""What is said of a candidate or a release when somebody looks again: in-house check, verification, review, new source.
+
+Knows findings, figures, names of columns and files. Never a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from celosia.model.plain import plain_fields
+from celosia.model.rules import RuleReport, RuleResult
+from celosia.model.verdict import CheckReport, State
+
+IN_HOUSE_FORMAT = "celosia/in-house/1"
+VERIFY_FORMAT = "celosia/verify/1"
+RECHECK_FORMAT = "celosia/recheck/1"
+DIFFERENCE_FORMAT = "celosia/difference/1"
+PUBLICATION_FORMAT = "celosia/publication/1"
+_NONE: Mapping[str, Any] = MappingProxyType({})
+_PASSES = (State.HOLDS, State.ATTESTED)
+
+
+@dataclass(frozen=True, slots=True)
+class InHouseReport:
+    """The verifier's own run: the candidate read back and judged against the private order of persons (M31)."""
+
+    check: CheckReport
+    rules: RuleReport
+    recorded: str  # the digest that the verdict of the run speaks of; empty where there is none
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the file is the one that the run judged."""
+        return self.recorded == self.check.digest
+
+    @property
+    def holds(self) -> bool:
+        """Whether the verifier may approve this candidate."""
+        return self.agrees and self.check.holds and self.rules.holds
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as its versioned JSON."""
+        return {"format": IN_HOUSE_FORMAT, "digest": self.check.digest} | plain_fields(
+            self, "recorded agrees holds check rules"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One question about a release folder; its sentence is `release.finding.<id>`."""
+
+    id: str
+    state: State
+    detail: tuple[str, ...] = ()  # names of files, rules, roles and columns
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding as data."""
+        return plain_fields(self, "id state detail")
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What the release folder alone shows: its integrity, its data measured again, and what is attested."""
+
+    release: str
+    manifest: str  # digest
+    findings: tuple[Finding, ...]
+    check: CheckReport | None  # None where the data could not be read
+    rules: tuple[RuleResult, ...]
+    signatures: tuple[Mapping[str, Any], ...] = ()  # role, name, key, when: to be compared with the cards of the people
+    label: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing contradicts the release; what could not be measured has failed."""
+        sound = bool(self.findings) and all(finding.state in _PASSES for finding in self.findings)
+        measured = self.check is not None and self.check.holds
+        return sound and measured and bool(self.rules) and all(rule.passes for rule in self.rules)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as its versioned JSON."""
+        names = "release manifest holds label findings check rules signatures"
+        return {"format": VERIFY_FORMAT, **plain_fields(self, names)}
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalMatch:
+    """How far another file singles out the rows of a release over the columns they share (M30, A33)."""
+
+    file: str
+    columns: tuple[str, ...]
+    rows: int
+    matched: int  # rows of the release whose combination occurs in the other file at all
+    one_to_one: int  # rows whose combination occurs once in each
+
+    def as_dict(self) -> dict[str, Any]:
+        """The match as data."""
+        return plain_fields(self, "file columns rows matched one_to_one")
+
+
+@dataclass(frozen=True, slots=True)
+class RecheckReport:
+    """An old release under new assumptions (M34)."""
+
+    release: str
+    quasi: tuple[str, ...]
+    new_quasi: tuple[str, ...]
+    asked_k: int
+    check: CheckReport
+    unique_rows: int
+    rows_below: int
+    external: ExternalMatch | None = None
+    due: str = ""  # the date of the next review, where one was set
+    overdue: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the release stands under the new assumptions: its criteria hold and nobody matches one to one."""
+        return self.check.holds and (self.external is None or self.external.one_to_one == 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as its versioned JSON."""
+        return {
+            "format": RECHECK_FORMAT,
+            "release": self.release,
+            "holds": self.holds,
+            "quasi": list(self.quasi),
+            "new_quasi": list(self.new_quasi),
+            "asked_k": self.asked_k,
+            "k": self.check.k,
+            "unique_rows": self.unique_rows,
+            "rows_below": self.rows_below,
+            "check": self.check.as_dict(),
+            "external": None if self.external is None else self.external.as_dict(),
+            "due": self.due,
+            "overdue": self.overdue,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDifference:
+    """Last year's project on this year's file, before anything is written (M34)."""
+
+    file: str
+    rows_before: int
+    rows_now: int
+    came: tuple[str, ...]  # columns only the new file has
+    went: tuple[str, ...]  # columns only the project knows
+    new_values: Mapping[str, int] = field(default_factory=lambda: _NONE)  # quasi-identifier: values never seen before
+    uncovered: Mapping[str, int] = field(default_factory=lambda: _NONE)  # of them, those without a place in a hierarchy
+    asked_k: int = 0
+    fallen: int | None = None  # classes that had k and no longer have it; None where the plan has no levels
+    small: int | None = None  # classes below k in the new file under the old plan
+    small_rows: int | None = None
+
+    @property
+    def needs_work(self) -> bool:
+        """Whether the project cannot be run on the new file as it stands."""
+        return bool(self.came or self.went or any(self.uncovered.values()) or self.fallen)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as its versioned JSON."""
+        names = "file rows_before rows_now came went new_values uncovered asked_k fallen small small_rows needs_work"
+        return {"format": DIFFERENCE_FORMAT, **plain_fields(self, names)}
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """When a release was consulted about and published, and when it is looked at again (M32, M34)."""
+
+    release: str
+    manifest: str  # digest of what was published
+    consultation: str
+    publication_date: str
+    update_period: str
+    next_review: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The publication entry as its versioned JSON."""
+        return {"format": PUBLICATION_FORMAT, **plain_fields(self)}

@@ -1,0 +1,1 @@
+"""Risk, utility and protected tables of any file, without changing it."""

@@ -1,0 +1,1 @@
+"""The plan applied, the written file checked, the rules judged, the approvals."""

@@ -1,0 +1,409 @@
+"""Approvals: a person's signature over the digest of something, void as soon as one byte of it changes.
+
+`approvals.jsonl` holds one approval a line. Which of them count is asked anew each time, from the files as they are.
+A plan is approved together with everything that made it: dictionary, settings of celosia.toml, hierarchies.
+`private/approved/` keeps, for each digest that was signed, the digests of its parts: a voided approval says what
+changed since. An older approval has no such file and no explanation.
+Sources: MEL IV.2 (the dictionary, before anything is applied); MINSAL Roles 1 and Verificación 4.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from celosia import messages
+from celosia.errors import CelosiaError
+from celosia.model import dictionary
+from celosia.model.people import ROLES, SUBJECTS, Approval, ChangedPart
+from celosia.model.plan import digest_of
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.variables import Treatment
+from celosia.pipeline.candidate.errors import CandidateChanged, NothingToApprove, RoleNotHeld, SamePerson
+from celosia.pipeline.project import journal as _journal
+from celosia.pipeline.project.acts import Act, note_missing, refuse_other
+from celosia.pipeline.project.arguments import utc_now
+from celosia.pipeline.project.errors import NoPlan, PeopleMissing
+from celosia.pipeline.project.folder import Project, ProjectArg, open_for_signing
+from celosia.pipeline.project.identity import Identity, is_signed
+from celosia.pipeline.project.people import role_words, same_name
+from celosia.storage import atomic_write, content_digest, make_private_folder, translate_read_errors
+
+FORMAT = "celosia/approved/1"
+Parts = Mapping[str, Mapping[str, str]]  # part -> name -> digest
+_COVERS = {
+    "dictionary": ("source", "variables", "dictionary", "overrides"),
+    "plan": ("source", "variables", "dictionary", "overrides", "settings", "hierarchies", "plan"),
+    "candidate": ("candidate",),
+    "residual": ("variables", "dictionary", "candidate"),
+}
+_NOTHING: Mapping[str, Any] = {}
+_SETTINGS = ("protocols", "unit", "policy", "steps", "hierarchies", "scenarios", "overrides")
+_APPROVABLE = tuple(subject for subject in SUBJECTS if subject != "release")
+
+
+def approve(
+    folder: ProjectArg,
+    what: str,
+    identity: Identity,
+    role: str,
+    note: str = "",
+    *,
+    figures: Mapping[str, Any] = _NOTHING,
+    expected: str | None = None,
+    now: datetime | None = None,
+) -> Approval:
+    """Sign the present digest of something in one's own role, with the figures that were shown.
+
+    `expected` is the seal of what the person saw (`seal_of`): anything else is not signed.
+    """
+    when = utc_now(now)
+    with open_for_signing(folder) as project:
+        if project.paths.journal.is_file():
+            # Reading the journal checks its chain: nobody signs over one that somebody changed.
+            note_missing(project.paths.journal, approval_acts(project))
+        # The risk that is accepted is the one measured, whatever the caller says.
+        shown = figures_for(project, what) if not figures or what == "residual" else dict(figures)
+        digest = digest_for(project, what, shown)
+        refuse_other(messages.text(f"people.what.{what}"), expected, seal_of(digest, shown))
+        approval = _sign_approval(project, what, digest, identity, role, note, shown, when)
+        _refuse_own_work(project, approval)
+        _journal.refuse_unwritable(project.paths.journal)
+        _save_covered_parts(project, digest)
+        _add(project.paths.approvals, approval)
+        act = _act(approval)
+        _journal.append_entry(project.paths.journal, act.what, when, act.facts, who=act.who, why=act.why)
+    return approval
+
+
+def seal_of(digest: str, figures: Mapping[str, Any]) -> str:
+    """What a person was shown, in one digest: the thing itself and its figures."""
+    return digest_of({"digest": digest, "figures": _plain(figures)})
+
+
+def _add(path: Path, approval: Approval) -> None:
+    """Append an approval in one step: a process killed here leaves the file as it was, or with the new line."""
+    before = b""
+    if path.is_file():
+        with translate_read_errors(path):
+            before = path.read_bytes()
+    line = json.dumps(approval.as_dict(), ensure_ascii=False, sort_keys=True).encode("utf-8") + b"\n"
+    with atomic_write(path, 0o644) as draft:
+        draft.write_bytes(before + (b"" if not before or before.endswith(b"\n") else b"\n") + line)
+
+
+def _act(approval: Approval) -> Act:
+    facts = {"what": approval.what, "digest": approval.digest, "role": approval.role}
+    return Act("approve", facts, approval.name, approval.note, approval.when)
+
+
+def approval_acts(project: Project) -> list[Act]:
+    """The approvals that people of the project really gave."""
+    known = {person.key: person.name for person in project.people}
+    return [
+        _act(approval)
+        for approval in project.approvals
+        if approval.key in known and same_name(known[approval.key], approval.name)
+        if is_rightly_signed(approval)
+    ]
+
+
+def is_rightly_signed(approval: Approval) -> bool:
+    """Whether the signature of an approval was made with the key that it names."""
+    return is_signed(approval.signed_part(), approval.signature, approval.key)
+
+
+def signature_over(project: Project, digest: str, identity: Identity, role: str, note: str, now: datetime) -> Approval:
+    """A signature over a release's manifest, by a person of the project that made it."""
+    return _sign_approval(project, "release", digest, identity, role, note, _NOTHING, now)
+
+
+# --- what is covered ------------------------------------------------------------------------------
+
+
+def digest_for(project: Project, what: str, figures: Mapping[str, Any] = _NOTHING) -> str:
+    """The digest of what an approval would cover now."""
+    if what not in _APPROVABLE:
+        raise ValueOutOfRange(parameter="what", given=what, allowed=", ".join(_APPROVABLE))
+    if what == "dictionary":
+        return _annotated_digest(project)
+    if what == "plan":
+        return _plan_digest(project)
+    candidate = _candidate_digest(project, what)
+    if what == "candidate":
+        return candidate
+    parts = {"dictionary": project.dictionary_digest, "candidate": candidate, "figures": _plain(figures)}
+    return digest_of(parts)
+
+
+def figures_for(project: Project, what: str) -> dict[str, Any]:
+    """The figures that a person is shown before signing: counts, column names and written reasons, never a cell."""
+    if what == "dictionary":
+        return _dictionary_figures(project)
+    if what == "plan":
+        plan = _plan_of(project)
+        return {
+            "method": plan.method,
+            "variables": len(plan.published),
+            "steps": len(plan.steps),
+            "suppressed_rows": plan.suppressed_rows,
+            "loss": round(plan.loss, 6),
+            "overrides": overrides_of(project),
+        }
+    if what == "candidate":
+        verdict = _verdict(project, what)
+        return {name: verdict.get(name) for name in ("rows", "suppressed_rows", "k", "k_persons")}
+    if what == "residual":
+        from celosia.pipeline.candidate.mel import residual_figures
+
+        return dict(residual_figures(project))
+    return {}
+
+
+def overrides_of(project: Project) -> dict[str, str]:
+    """What the project asks otherwise than its norms, rule by rule, with the written reason (MEL IV.2.b)."""
+    return {name: str(change.get("reason", "")) for name, change in _overrides(project).items()}
+
+
+def _overrides(project: Project) -> dict[str, Any]:
+    overrides = project.settings.get("overrides", {})
+    return {f"{norm}.{rule}": change for norm, rules in overrides.items() for rule, change in rules.items()}
+
+
+def _dictionary_figures(project: Project) -> dict[str, Any]:
+    variables = project.variables
+    shown = {
+        "variables": len(variables),
+        "published": len(dictionary.publishable_variables(variables)),
+        "removed": sum(variable.treatment == Treatment.REMOVE for variable in variables),
+        "overrides": overrides_of(project),
+    }
+    if "mel" not in project.config.protocols:
+        return shown
+    from celosia.pipeline.candidate.mel import annotated_figures
+
+    return shown | annotated_figures(project)
+
+
+def _annotated_digest(project: Project) -> str:
+    """The dictionary's bytes and, where MEL lets a variable depart from its rule, those written exceptions (P09)."""
+    from celosia.pipeline.candidate.mel import exceptions_of
+
+    source, exceptions = project.config.source.digest, _plain(exceptions_of(project))
+    return digest_of({"dictionary": project.dictionary_digest, "source": source, "exceptions": exceptions})
+
+
+def _plan_of(project: Project) -> Any:
+    try:
+        return project.plan
+    except NoPlan:
+        raise NothingToApprove(what="plan") from None
+
+
+def _plan_digest(project: Project) -> str:
+    """A plan and everything it was made from, as they are now: a changed step voids what was approved before it."""
+    document = project.settings
+    files = sorted(project.paths.hierarchies.glob("*.csv"))
+    parts = {
+        "plan": _plan_of(project).digest,
+        "dictionary": project.dictionary_digest,
+        "source": project.config.source.digest,
+        "settings": _plain({name: document[name] for name in _SETTINGS if name in document}),
+        "hierarchies": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+    }
+    return digest_of(parts)
+
+
+def _candidate_digest(project: Project, what: str) -> str:
+    """The candidate's own bytes, which must be those that were checked."""
+    recorded = str(_verdict(project, what)["digest"])
+    data = project.paths.candidate.data
+    if not data.is_file():
+        raise NothingToApprove(what=what)
+    if content_digest(data) != recorded:
+        raise CandidateChanged(path=str(data), reason=messages.text("people.candidate_bytes"))
+    return recorded
+
+
+def _verdict(project: Project, what: str) -> dict[str, Any]:
+    try:
+        verdict = json.loads(project.paths.candidate.verdict.read_text("utf-8"))
+        return {**verdict, "digest": str(verdict["digest"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise NothingToApprove(what=what) from None
+
+
+# --- which of them count --------------------------------------------------------------------------
+
+
+def valid_approvals(project: Project, what: str) -> tuple[Approval, ...]:
+    """The approvals that count now: rightly signed, by somebody who holds the role, over the present state."""
+    approvals = [approval for approval in project.approvals if approval.what == what]
+    return tuple(approval for approval in approvals if _state(project, approval) == "valid")
+
+
+def approval_states(project: Project) -> tuple[tuple[Approval, str], ...]:
+    """Every approval and whether it counts: valid, voided, forged, stranger (nobody's key) or role (not held)."""
+    return tuple((approval, _state(project, approval)) for approval in project.approvals)
+
+
+def _state(project: Project, approval: Approval) -> str:
+    person = next((person for person in project.people if person.key == approval.key), None)
+    if not is_rightly_signed(approval):
+        return "forged"
+    if person is None or not same_name(person.name, approval.name):
+        return "stranger"
+    if approval.role not in person.roles:
+        return "role"
+    return "valid" if _still_covers(project, approval) else "voided"
+
+
+def _still_covers(project: Project, approval: Approval) -> bool:
+    try:
+        if approval.what == "dictionary" and approval.figures.get("overrides", {}) != overrides_of(project):
+            # The approver was not shown this exception.
+            return False
+        return approval.digest == digest_for(project, approval.what, approval.figures)
+    except CelosiaError:
+        # What cannot be read is not what was approved.
+        return False
+
+
+# --- signing --------------------------------------------------------------------------------------
+
+
+def _sign_approval(
+    project: Project,
+    what: str,
+    digest: str,
+    identity: Identity,
+    role: str,
+    note: str,
+    figures: Mapping[str, Any],
+    now: datetime,
+) -> Approval:
+    if role not in ROLES:
+        raise ValueOutOfRange(parameter="role", given=role, allowed=", ".join(ROLES))
+    person = next((person for person in project.people if person.key == identity.key), None)
+    if person is None:
+        raise PeopleMissing(path=str(project.paths.people))
+    if role not in person.roles:
+        raise RoleNotHeld(name=person.name, words=role_words(role), role=role)
+    when = now.isoformat(timespec="seconds")
+    draft = Approval(what, digest, role, person.name, person.key, when, note, _plain(figures))
+    return replace(draft, signature=identity.sign(draft.signed_part()))
+
+
+def _refuse_own_work(project: Project, approval: Approval) -> None:
+    """Who executed does not verify, whatever roles were written since (M31); forged approvals do not count."""
+    other = {"verifier": "executor", "executor": "verifier"}.get(approval.role)
+    for earlier in project.approvals:
+        same = earlier.key == approval.key or same_name(earlier.name, approval.name)
+        if earlier.role == other and same and is_rightly_signed(earlier):
+            raise SamePerson(name=approval.name)
+    if approval.role == "verifier" and any(same_name(name, approval.name) for name in who_ran(project)):
+        raise SamePerson(name=approval.name)
+
+
+def who_ran(project: Project) -> list[str]:
+    """Who executed, as the journal says: ran the plan, or signed as executor."""
+    entries = project.journal.entries if project.paths.journal.is_file() else ()
+    return [str(entry["who"]) for entry in entries if entry.get("who") and _is_execution(entry)]
+
+
+def _is_execution(entry: Mapping[str, Any]) -> bool:
+    facts = entry.get("facts")
+    role = facts.get("role") if isinstance(facts, Mapping) else None
+    return entry.get("what") == "run" or (entry.get("what") in ("approve", "sign") and role == "executor")
+
+
+def _plain(document: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON holds it: what is signed must be what is read back."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(document), ensure_ascii=False, default=str))
+    return plain
+
+
+# --- what changed since an approval ---------------------------------------------------------------
+
+
+def covered_parts(project: Project) -> dict[str, dict[str, str]]:
+    """Everything that approvals cover, as it is now; what cannot be read is empty."""
+    document = project.settings
+    files = sorted(project.paths.hierarchies.glob("*.csv"))
+    settings = [name for name in _SETTINGS if name in document and name != "overrides"]
+    return {
+        "source": {"": project.config.source.digest},
+        "dictionary": {"": _digest_or_nothing(lambda: content_digest(project.paths.dictionary))},
+        "variables": _variable_digests(project),
+        "overrides": {name: _value_digest(change) for name, change in _overrides(project).items()},
+        "settings": {name: _value_digest(document[name]) for name in settings},
+        "hierarchies": {path.name: _digest_or_nothing(partial(content_digest, path)) for path in files},
+        "plan": {"": _digest_or_nothing(lambda: project.plan.digest)},
+        "candidate": {"": _digest_or_nothing(lambda: content_digest(project.paths.candidate.data))},
+    }
+
+
+def _save_covered_parts(project: Project, digest: str) -> None:
+    document = {"format": FORMAT, "parts": covered_parts(project)}
+    with atomic_write(_path(project, digest)) as draft:
+        draft.write_text(json.dumps(document, ensure_ascii=False, sort_keys=True), "utf-8")
+
+
+def changes_since(project: Project, approval: Approval, now: Parts) -> tuple[ChangedPart, ...] | None:
+    """What is different from what an approval covered; None where that was not saved."""
+    before = _read_parts(project, approval.digest)
+    if before is None:
+        return None
+    changes = {part: _differing(before[part], now[part]) for part in _COVERS[approval.what]}
+    if changes.get("variables"):
+        # The changed variables already say that the dictionary changed.
+        changes.pop("dictionary", None)
+    return tuple(ChangedPart(part, names) for part, names in changes.items() if names)
+
+
+def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    names = [*before, *(name for name in now if name not in before)]
+    return tuple(name for name in names if before.get(name) != now.get(name))
+
+
+def _read_parts(project: Project, digest: str) -> Parts | None:
+    try:
+        document = json.loads(_path(project, digest).read_text("utf-8"))
+        parts = {
+            name: dict(document["parts"][name]) for name in {covered for part in _COVERS.values() for covered in part}
+        }
+        return parts if document["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _path(project: Project, digest: str) -> Path:
+    return make_private_folder(project.paths.approved) / f"{digest.partition(':')[2][:64]}.json"
+
+
+def _variable_digests(project: Project) -> dict[str, str]:
+    try:
+        variables = project.variables
+    except CelosiaError:
+        return {}
+    # The language is fixed: the same words, whoever asks.
+    with messages.speaking(messages.LANGUAGES[0]):
+        lines = dictionary.rows_of(variables)[2:]
+    return {variable.name: _value_digest(line) for variable, line in zip(variables, lines, strict=True)}
+
+
+def _value_digest(value: Any) -> str:
+    return digest_of(_plain({"value": value}))
+
+
+def _digest_or_nothing(digest: Callable[[], str]) -> str:
+    try:
+        return digest()
+    except CelosiaError:
+        return ""

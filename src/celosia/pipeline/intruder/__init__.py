@@ -1,0 +1,1 @@
+"""Attacks on a file about to be published, and the test with a person."""

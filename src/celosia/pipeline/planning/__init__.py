@@ -1,0 +1,1 @@
+"""From a policy to a plan: hierarchies, search input, methods, explanation."""

@@ -1,0 +1,1 @@
+"""A project is a folder: its files, people, journal, request and saved reports."""

@@ -1,0 +1,109 @@
+"""The files of a project, each read by itself and strictly: TOML, dictionary text, plan, approvals, place of the rows.
+
+Knows formats and their errors. Ignores folders: it is given paths.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from celosia.model.errors import UnknownFormat
+from celosia.model.people import APPROVAL_FORMAT, Approval, approval_from
+from celosia.model.place import PLACE_FORMAT, InPlace, place_from
+from celosia.model.plan import PLAN_FORMAT, Plan, plan_from
+from celosia.pipeline.project.arguments import PathArg
+from celosia.pipeline.project.errors import ApprovalFileDamaged, BadProjectFile, NoPlan
+from celosia.storage import translate_read_errors
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file; a syntax error names the line."""
+    return parse_toml(path.read_bytes(), path)
+
+
+def parse_toml(content: bytes, path: Path) -> dict[str, Any]:
+    """The bytes of a TOML file, with or without a byte order mark."""
+    try:
+        return tomllib.loads(decode_text(content, "utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadProjectFile(path=str(path), line="?") from None
+    except tomllib.TOMLDecodeError as error:
+        # The rest of the message may quote the file.
+        line = re.search(r"line (\d+)", str(error))
+        raise BadProjectFile(path=str(path), line=line.group(1) if line else "?") from None
+
+
+def decode_text(content: bytes, encoding: str = "utf-8") -> str:
+    """Text with its line ends as Python reads them from a file."""
+    return content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file."""
+    if not path.is_file():
+        raise NoPlan(path=str(path.parent))
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        stated_format = document.get("format", "?")
+    except (ValueError, AttributeError):
+        stated_format = "?"
+    if stated_format != PLAN_FORMAT:
+        raise UnknownFormat(path=str(path), found=str(stated_format), expected=PLAN_FORMAT)
+    try:
+        return plan_from(document)
+    except (KeyError, TypeError, ValueError):
+        raise BadProjectFile(path=str(path), line="?") from None
+
+
+def read_approvals(path: Path) -> tuple[Approval, ...]:
+    """Every approval of a file, one a line, whether it counts or not; none where there is no file."""
+    lines = path.read_bytes().split(b"\n") if path.is_file() else []
+    approvals = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            approvals.append(_approval(json.loads(line.decode("utf-8"))))
+        except (ValueError, KeyError, TypeError):
+            raise ApprovalFileDamaged(path=str(path), line=number) from None
+    return tuple(approvals)
+
+
+def _approval(document: Any) -> Approval:
+    """An approval of the known format; parts of another kind are a TypeError of the model."""
+    if document["format"] != APPROVAL_FORMAT:
+        raise KeyError
+    return approval_from(document)
+
+
+def read_source_place(path: Path) -> InPlace:
+    """The table of a database whose rows stay there."""
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        stated_format = str(document["format"])
+        if stated_format == PLACE_FORMAT:
+            return place_from(document)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BadProjectFile(path=str(path), line="?") from None
+    raise UnknownFormat(path=str(path), found=stated_format, expected=PLACE_FORMAT)
+
+
+def digest_of_bytes(content: bytes) -> str:
+    """sha256 of some bytes, as files and reports of ours write it."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def digest_of_file(path: PathArg) -> str:
+    """The digest of a file's bytes; that of an absent file is empty."""
+    try:
+        return digest_of_bytes(Path(path).read_bytes())
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        with translate_read_errors(Path(path)):
+            raise

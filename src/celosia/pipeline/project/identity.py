@@ -1,0 +1,153 @@
+"""A person's key pair: Ed25519, kept outside every project, its private half encrypted with a passphrase.
+
+Knows keys, cards and signatures. Ignores what is signed. A key inside a project would travel with every copy of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+
+from celosia.model.paths import ProjectPaths
+from celosia.pipeline.project.arguments import PathArg
+from celosia.pipeline.project.author import card_path, identity_path
+from celosia.pipeline.project.errors import (
+    IdentityInsideProject,
+    IdentityMissing,
+    NameNeeded,
+    PassphraseLong,
+    PassphraseShort,
+    WrongPassphrase,
+)
+from celosia.storage import PRIVATE_FILE, AlreadyExists, atomic_write, exclusive_lock, make_private_folder
+
+IDENTITY_FORMAT = "celosia/identity/1"
+_LOCK = ".identity.lock"
+_SHORTEST = 8
+_LONGEST = 1023  # bytes, of OpenSSL
+_LARGEST_CARD = 64_000  # bytes: a card is two lines
+_LONGEST_NAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An opened key, ready to sign."""
+
+    name: str
+    key: str  # the public half, hexadecimal
+    private: Ed25519PrivateKey
+
+    def sign(self, document: dict[str, Any]) -> str:
+        """The signature over a document in its canonical JSON, hexadecimal."""
+        return self.private.sign(canonical(document)).hex()
+
+
+def new_identity(
+    name: str, passphrase: str, path: PathArg | None = None, *, noted: Callable[[Identity], None] | None = None
+) -> Identity:
+    """Make a key pair; the public half is written beside it, to be sent to the person who administers the project.
+
+    `noted` is called when all is ready, just before the key is there: no key stands that a journal does not know.
+    """
+    target = Path(path) if path is not None else identity_path()
+    name = " ".join(name.split())
+    if not is_name(name):
+        raise NameNeeded()
+    if target.exists():
+        raise AlreadyExists(path=str(target))
+    _refuse_project(target)
+    if len(passphrase) < _SHORTEST:
+        raise PassphraseShort(minimum=_SHORTEST)
+    if len(passphrase.encode("utf-8")) > _LONGEST:
+        raise PassphraseLong(maximum=_LONGEST)
+    private = Ed25519PrivateKey.generate()
+    body = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode("utf-8")))
+    if not target.parent.exists():  # a folder that stands keeps its mode: it may be shared, and is not ours
+        make_private_folder(target.parent)
+    made = Identity(name, public_hex(private.public_key()), private)
+    with exclusive_lock(target.parent / _LOCK):  # of two who make one key at once, the second finds that of the first
+        if target.exists():
+            raise AlreadyExists(path=str(target))
+        _write(made, body, target, noted)
+    return made
+
+
+def _write(made: Identity, body: bytes, target: Path, noted: Callable[[Identity], None] | None) -> None:
+    card = {"format": IDENTITY_FORMAT, "name": made.name, "key": made.key}
+    with atomic_write(card_path(target), 0o644) as draft:
+        draft.write_text(json.dumps(card, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    with atomic_write(target, PRIVATE_FILE) as draft:
+        draft.write_bytes(body)
+        if noted is not None:
+            noted(made)
+
+
+def load_identity(passphrase: str, path: PathArg | None = None) -> Identity:
+    """Open a key with its passphrase."""
+    target = Path(path) if path is not None else identity_path()
+    try:
+        body = target.read_bytes()
+        name, _ = read_card(card_path(target))
+    except OSError:
+        raise IdentityMissing(path=str(target)) from None
+    try:
+        private = load_pem_private_key(body, passphrase.encode("utf-8"))
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise WrongPassphrase(path=str(target)) from None
+    if not isinstance(private, Ed25519PrivateKey):
+        raise IdentityMissing(path=str(target))
+    return Identity(name, public_hex(private.public_key()), private)
+
+
+def read_card(path: PathArg) -> tuple[str, str]:
+    """Name and public key of the card a person sends."""
+    try:
+        with Path(path).open("rb") as stream:
+            card = json.loads(stream.read(_LARGEST_CARD + 1).decode("utf-8"))
+            if card["format"] != IDENTITY_FORMAT or stream.tell() > _LARGEST_CARD or not is_name(str(card["name"])):
+                raise KeyError
+        return str(card["name"]), str(card["key"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise IdentityMissing(path=str(path)) from None
+
+
+def is_name(text: str) -> bool:
+    """Whether a name can be shown on one line as it is: no control character, none that turns the others around."""
+    return 0 < len(text) <= _LONGEST_NAME and text.isprintable()
+
+
+def public_hex(key: Ed25519PublicKey) -> str:
+    """A public key as people.toml holds it."""
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+
+
+def is_signed(document: dict[str, Any], signature: str, key: str) -> bool:
+    """Whether the signature is this key's over this document."""
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), canonical(document))
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
+
+
+def _refuse_project(target: Path) -> None:
+    if any(ProjectPaths(folder).settings.is_file() for folder in target.absolute().parents):
+        raise IdentityInsideProject(path=str(target))
+
+
+def canonical(document: dict[str, Any]) -> bytes:
+    """A document's bytes as they are signed: sorted keys, no blanks, UTF-8."""
+    return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8")

@@ -1,0 +1,85 @@
+"""The people of a project and their public keys: `people.toml`.
+
+Knows names, roles and keys. Ignores what anybody signed. Two spellings of one name, or of one key, are one person.
+Source: MINSAL, Roles y Responsabilidades 1, Verificación 4; MEL IV.2.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from celosia import messages
+from celosia.model.errors import UnknownFormat
+from celosia.model.people import PEOPLE_FORMAT, ROLES, Person
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.pipeline.project.errors import BadPeople, NameNeeded, PersonRepeats, RolesClash
+from celosia.pipeline.project.files import read_toml
+
+# One spelling for one key: blanks and capitals would make it look like two.
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def role_words(role: str) -> str:
+    """What a role is called in the language that is spoken; files and options hold its English name."""
+    return messages.text(f"protocols.role.{role}") if role in ROLES else role
+
+
+def read_people(path: Path) -> tuple[Person, ...]:
+    """Everybody that a people.toml lists; none where there is no file."""
+    if not path.is_file():
+        return ()
+    document = read_toml(path)
+    if document.get("format") != PEOPLE_FORMAT:
+        raise UnknownFormat(path=str(path), found=str(document.get("format")), expected=PEOPLE_FORMAT)
+    lines = document.get("people", [])
+    if not isinstance(lines, list):
+        raise BadPeople(path=str(path))
+    people: list[Person] = []
+    for line in lines:
+        person = _person(line, str(path))
+        refuse_wrong_person(person, people)
+        people.append(person)
+    return tuple(people)
+
+
+def same_name(first: str, second: str) -> bool:
+    """Whether two spellings are one name: capitals, blanks and ways of writing an accent do not make two people."""
+    return _plain_name(first) == _plain_name(second)
+
+
+def is_key(text: str) -> bool:
+    """Whether a text is a public key in its one spelling: 64 lower-case hexadecimal digits."""
+    return _KEY.fullmatch(text) is not None
+
+
+def _person(line: Any, path: str) -> Person:
+    if not isinstance(line, Mapping) or not isinstance(line.get("roles"), list):
+        raise BadPeople(path=path)
+    name, key = line.get("name"), line.get("key")
+    if not isinstance(name, str) or not isinstance(key, str) or not is_key(key.strip().lower()):
+        raise BadPeople(path=path)
+    return Person(" ".join(name.split()), tuple(str(role) for role in line["roles"]), key.strip().lower())
+
+
+def refuse_wrong_person(person: Person, known: Sequence[Person]) -> None:
+    """Refuse a person without name, role or key, with roles that exclude each other, or who is there already."""
+    if not person.name:
+        raise NameNeeded()
+    if not person.roles or not set(person.roles) <= set(ROLES):
+        given = ", ".join(role for role in person.roles if role not in ROLES)
+        raise ValueOutOfRange(parameter="role", given=given, allowed=", ".join(ROLES))
+    if not is_key(person.key):
+        raise ValueOutOfRange(parameter="key", given="", allowed="Ed25519, 64 × 0–9 a–f")
+    if {"executor", "verifier"} <= set(person.roles):
+        raise RolesClash(name=person.name)  # who did it does not check it (MINSAL Verificación 4)
+    for other in known:
+        if same_name(other.name, person.name) or other.key == person.key:
+            raise PersonRepeats(name=person.name)
+
+
+def _plain_name(name: str) -> str:
+    return unicodedata.normalize("NFKC", " ".join(name.split()).casefold())

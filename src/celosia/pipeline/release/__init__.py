@@ -1,0 +1,1 @@
+"""The release folder: made, signed, published, verified, reviewed; its documents and status."""

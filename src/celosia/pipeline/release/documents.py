@@ -1,0 +1,476 @@
+"""`document`: the forms and reports of a project, from its own files, each for its audience.
+
+Knows where a project keeps what it did and hands it to the dossier. What is public is copied field by field into facts
+that have no place for anything else; internal documents stay in `private/dossier/`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from celosia import messages
+from celosia.data.sheets import write_rows
+from celosia.dossier.atenea import (
+    evaluation_document,
+    profile_document,
+    request_document,
+    risk_document,
+    techniques_document,
+)
+from celosia.dossier.charts import pictures
+from celosia.dossier.document import Document, Paragraph, Picture
+from celosia.dossier.docx import to_docx
+from celosia.dossier.mel import annotated_document, annotated_rows, contrast_document
+from celosia.dossier.minsal import AnexoI, Attempts, Override, anexo_i
+from celosia.dossier.page import to_html
+from celosia.dossier.pdf import to_pdf
+from celosia.dossier.reports import InternalFacts, JournalLine, PublicFacts, RuleLine, internal_report, public_report
+from celosia.dossier.technique import Done, done_by
+from celosia.evaluation.errors import ContrastOneKind, ContrastTooSmall
+from celosia.model.claims import Claims
+from celosia.model.errors import UnknownVariable
+from celosia.model.paths import ANNOTATED_DICTIONARY, DATA
+from celosia.model.people import Approval, Person
+from celosia.model.plan import Plan
+from celosia.model.reports.closing import ClosingReport
+from celosia.model.reports.evaluation import EvaluationReport
+from celosia.model.reports.scenarios import ScenarioReport
+from celosia.model.reports.verification import Publication
+from celosia.model.requests import Request
+from celosia.model.rules import RuleReport, rule_report_from
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.variables import Variable
+from celosia.model.verdict import CheckReport
+from celosia.pipeline.assessment.errors import NoCandidate, NoScenario
+from celosia.pipeline.assessment.scenario_risk import scenario_risk
+from celosia.pipeline.candidate.approvals import is_rightly_signed, valid_approvals
+from celosia.pipeline.candidate.claims import read_claims
+from celosia.pipeline.candidate.mel import annotated_dictionary, contrast_report, source_figures
+from celosia.pipeline.candidate.rule_context import original_names, published_variables, read_check
+from celosia.pipeline.candidate.rules import rules_of
+from celosia.pipeline.intake.open_table import open_table
+from celosia.pipeline.intake.profile import profile_table
+from celosia.pipeline.intruder.claims import summarise_claims
+from celosia.pipeline.project.arguments import PathArg, utc_now
+from celosia.pipeline.project.errors import BadProjectFile, NoPlan
+from celosia.pipeline.project.folder import Project, ProjectArg, open_project
+from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
+from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.protocols.load import load
+from celosia.protocols.words import asked_text, measured_text, sentence_of
+from celosia.storage import PRIVATE_FILE, atomic_write, make_private_folder, translate_write_errors
+
+AUDIENCES = ("internal", "public")
+FORMATS = ("html", "pdf", "docx")
+_JOURNAL_KEYS = ("when", "who", "what", "why")
+_OPEN_FILE = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInput:
+    """What a project holds at this moment; None and empty are what is not there yet."""
+
+    project: Project
+    now: datetime
+    request: Request
+    variables: tuple[Variable, ...]
+    plan: Plan | None
+    check: CheckReport | None
+    rules: RuleReport | None
+    journal: tuple[JournalLine, ...]
+    people: tuple[Person, ...]
+    approvals: tuple[Approval, ...]
+    signatures: tuple[Approval, ...]
+    publication: Publication | None
+    attempts: Attempts | None
+    evaluation: EvaluationReport | None = None
+
+    @property
+    def public_variables(self) -> tuple[Variable, ...]:
+        """The published variables, under the names they are published with."""
+        return published_variables(self.variables, self.plan) if self.plan else ()
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Variables of the source of which nothing is published."""
+        origin_names = set(original_names(self.plan).values()) if self.plan else set()
+        return (
+            tuple(variable.name for variable in self.variables if variable.name not in origin_names)
+            if self.plan
+            else ()
+        )
+
+    @property
+    def work_done(self) -> Done | None:
+        """What was done and measured."""
+        return done_by(self.plan, self.check, len(self.withheld)) if self.plan and self.check else None
+
+    @property
+    def title(self) -> str:
+        """The title the request gives, else the name of the project."""
+        return self.request.title or str(self.request.source.get("name", "")) or self.project.config.name
+
+
+def write_documents(
+    folder: ProjectArg,
+    audience: str = "internal",
+    formats: Sequence[str] = ("html", "pdf"),
+    into: PathArg | None = None,
+    *,
+    language: str | None = None,
+    evaluation: EvaluationReport | None = None,
+    now: datetime | None = None,
+) -> tuple[Path, ...]:
+    """Write the documents that a project's protocols ask for one audience; give their paths."""
+    _refuse_unknown("audience", (audience,), AUDIENCES)
+    _refuse_unknown("format", formats, FORMATS)
+    inputs = collect_document_input(open_project(folder), utc_now(now), evaluation)
+    spoken = language or inputs.project.config.language
+    with messages.speaking(spoken):
+        documents = {name: build(inputs, spoken) for name, build in document_builders(inputs, audience).items()}
+    target = _target(inputs.project, audience, into)
+    rendered = [(f"{name}.{form}", render(documents[name], form, inputs.now)) for name in documents for form in formats]
+    written = tuple(_write_document(target / name, content, audience) for name, content in rendered)
+    if audience == "internal" and "mel" in inputs.project.config.protocols:
+        sheet = target / ANNOTATED_DICTIONARY  # what the lead gets is a workbook (MEL IV.2)
+        return (*written, export_annotated_dictionary(inputs.project, sheet))
+    return written
+
+
+def collect_document_input(
+    project: Project, now: datetime, evaluation: EvaluationReport | None = None
+) -> DocumentInput:
+    """Everything that a document may contain, read from the project as it is."""
+    plan, check = _plan_and_check(project)
+    release = _release_of(project, check)
+    claims = read_claims(project.paths.claims)
+    return DocumentInput(
+        project=project,
+        now=now,
+        request=project.request or Request(),
+        variables=project.variables,
+        plan=plan,
+        check=check,
+        rules=_rules(project, check),
+        journal=tuple(JournalLine(*(str(entry[key]) for key in _JOURNAL_KEYS)) for entry in project.journal.entries),
+        people=project.people,
+        approvals=_approvals(project),
+        signatures=_signatures(release, project.people),
+        publication=release.publication if release else None,
+        attempts=_attempts(claims, check) if claims else None,
+        evaluation=evaluation,
+    )
+
+
+def _attempts(claims: Claims, check: CheckReport | None) -> Attempts:
+    claims_summary = summarise_claims(claims, check.digest if check else "")
+    interval = (
+        None if claims_summary.low is None or claims_summary.high is None else (claims_summary.low, claims_summary.high)
+    )
+    return Attempts(
+        claims_summary.attempts, claims_summary.correct, check is not None and claims_summary.current, interval
+    )
+
+
+# --- what each document is made from --------------------------------------------------------------
+
+
+def minsal_form(inputs: DocumentInput, language: str) -> Document:
+    """MINSAL's Anexo I."""
+    publication, requested = inputs.publication, inputs.request.publication
+    data = AnexoI(
+        date=inputs.now.date().isoformat(),
+        request=inputs.request,
+        variables=inputs.public_variables,
+        withheld=inputs.withheld,
+        plan=inputs.plan,
+        check=inputs.check,
+        overrides=_overrides(inputs.project),
+        people=inputs.people,
+        signatures=inputs.signatures,
+        attempts=inputs.attempts,
+        publication_date=publication.publication_date if publication else "",
+        update_period=publication.update_period if publication else str(requested.get("update_period", "")),
+    )
+    return anexo_i(data, language)
+
+
+def public_document(inputs: DocumentInput, language: str) -> Document:
+    """The public report; without a measured candidate there is nothing to tell."""
+    done, request, publication = inputs.work_done, inputs.request, inputs.publication
+    if done is None:
+        raise NoCandidate(path=str(inputs.project.folder))
+    tested = inputs.attempts if inputs.attempts and inputs.attempts.current else None
+    facts = PublicFacts(
+        title=inputs.title,
+        done=done,
+        period_from=str(request.source.get("period_from", "")),
+        period_until=str(request.source.get("period_until", "")),
+        unit=str(request.source.get("unit", "")),
+        department=str(request.source.get("department", "")),
+        purpose=str(request.minsal.get("purpose", "")),
+        contact=str(request.publication.get("contact", "")),
+        licence=str(request.publication.get("licence", "")),
+        protocols=_titles(inputs.project),
+        overrides=_overrides(inputs.project),
+        attempts=tested.rows if tested and not tested.correct else None,
+        publication_date=publication.publication_date if publication else "",
+        update_period=str(publication.update_period if publication else request.publication.get("update_period", "")),
+        next_review=str(publication.next_review if publication else request.publication.get("next_review", "")),
+    )
+    return public_report(facts, language)
+
+
+def internal_document(inputs: DocumentInput, language: str) -> Document:
+    """The internal report."""
+    project, plan, check, request = inputs.project, inputs.plan, inputs.check, inputs.request
+    digests = {"source": project.config.source.digest}
+    digests |= {"plan": plan.digest} if plan else {}
+    digests |= {"candidate": check.digest} if check else {}
+    drawn = pictures(inputs.evaluation).values() if inputs.evaluation else ()
+    facts = InternalFacts(
+        title=inputs.title,
+        project=project.config.name,
+        done=inputs.work_done,
+        check=check,
+        protocols=_titles(project),
+        source=project.config.source.name,
+        digests=digests,
+        version=version("celosia"),
+        seed=plan.seed if plan else "",
+        requester=request.requester,
+        use=request.use,
+        authorisation=request.authorisation,
+        withheld=inputs.withheld,
+        changes=plan.changes if plan else (),
+        rules=_rule_lines(inputs.rules),
+        overrides=_overrides(project),
+        approvals=(*inputs.approvals, *inputs.signatures),
+        attempts=inputs.attempts,
+        journal=inputs.journal,
+        pictures=tuple(Picture(svg) for svg in drawn),
+    )
+    return internal_report(facts, language)
+
+
+# --- documents of ATENEA and MEL --------------------------------------------------------------------
+
+
+def atenea_request(inputs: DocumentInput, language: str) -> Document:
+    """The record of the request."""
+    return request_document(inputs.request, inputs.variables, language)
+
+
+def atenea_profile(inputs: DocumentInput, language: str) -> Document:
+    """The exploratory analysis of the base."""
+    with open_table(inputs.project) as source:
+        return profile_document(profile_table(source), language)
+
+
+def atenea_risk(inputs: DocumentInput, language: str) -> Document:
+    """The risk report: the declared scenarios, or the quasi-identifiers together and in pairs."""
+    return risk_document(project_scenarios(inputs.project), language)
+
+
+def atenea_techniques(inputs: DocumentInput, language: str) -> Document:
+    """The record of techniques."""
+    plan = inputs.plan if inputs.check is not None else None
+    return techniques_document(
+        plan.changes if plan else None, inputs.work_done, plan.seed if plan else "none", language
+    )
+
+
+def atenea_evaluation(inputs: DocumentInput, language: str) -> Document:
+    """The evaluation of results, by exactly the checks that the request chose."""
+    return evaluation_document(_closing(inputs), inputs.request.limited, language)
+
+
+def mel_dictionary(inputs: DocumentInput, language: str) -> Document:
+    """The annotated dictionary, with the risk that would stay and the lead's validation."""
+    project = inputs.project
+    approvals = [approval for approval in inputs.approvals if approval.what == "dictionary"]
+    return annotated_document(annotated_dictionary(project), source_figures(project), approvals, language)
+
+
+def mel_contrast(inputs: DocumentInput, language: str) -> Document:
+    """The contrast report, or the reason why there is none yet."""
+    if inputs.check is None:
+        return _pending(messages.text("mel.contrast.none"), language)
+    try:
+        return contrast_document(contrast_report(inputs.project), language)
+    except (ContrastTooSmall, ContrastOneKind, UnknownVariable) as reason:
+        return _pending(str(reason), language)
+
+
+def _pending(reason: str, language: str) -> Document:
+    title, mark = messages.text("protocols.document.mel_contrast"), messages.text("mel.internal_mark")
+    return Document(title, messages.text("mel.contrast.subtitle"), language, (Paragraph(reason),), mark=mark)
+
+
+def project_scenarios(folder: ProjectArg) -> ScenarioReport:
+    """The declared scenarios of a project, or its quasi-identifiers together and in pairs; without any, none."""
+    project = open_project(folder)
+    try:
+        return scenario_risk(project)
+    except NoScenario:
+        return ScenarioReport(project.config.source.rows, None, ())
+
+
+def _closing(inputs: DocumentInput) -> ClosingReport | None:
+    if inputs.check is None or inputs.project.request is None:
+        return None
+    from celosia.pipeline.candidate.closing_evaluation import closing_evaluation
+
+    return closing_evaluation(inputs.project)
+
+
+def export_annotated_dictionary(folder: ProjectArg, target: PathArg | None = None) -> Path:
+    """Write the annotated dictionary, with its two added columns, as .xlsx or .csv; give where it is."""
+    project = open_project(folder)
+    path = Path(target) if target is not None else project.paths.annotated_dictionary
+    with messages.speaking(project.config.language):
+        write_rows(path, annotated_rows(annotated_dictionary(project)))
+    return path
+
+
+# Each is named as its protocol names it.
+_ATENEA = (atenea_request, atenea_profile, atenea_risk, atenea_techniques, atenea_evaluation)
+_MEL = (mel_dictionary, mel_contrast)
+Builder = Callable[[DocumentInput, str], Document]
+# Documents of the protocols that are made here, by the id their protocol gives them.
+BUILDERS: dict[str, Builder] = {
+    "minsal_form": minsal_form,
+    "internal_report": internal_document,
+    "public_report": public_document,
+    **{build.__name__: build for build in (*_ATENEA, *_MEL)},
+}
+
+
+def document_builders(inputs: DocumentInput, audience: str) -> dict[str, Builder]:
+    """The report of the audience, and what the protocols ask for it."""
+    protocols = [load(name) for name in inputs.project.config.protocols]
+    listed = [document.id for protocol in protocols for document in protocol.documents if document.audience == audience]
+    names = dict.fromkeys([*listed, f"{audience}_report"])
+    return {name: BUILDERS[name] for name in names if name in BUILDERS}
+
+
+# --- reading the project --------------------------------------------------------------------------
+
+
+def _plan_and_check(project: Project) -> tuple[Plan | None, CheckReport | None]:
+    """The plan, and the check of the candidate where this plan made it: figures of another plan would be wrong."""
+    # Reading the journal checks its chain: a broken one stops every document.
+    runs = project.journal.facts("run")
+    plan = check = None
+    with contextlib.suppress(NoPlan, NoCandidate):
+        plan = project.plan
+        check = read_check(project.paths.candidate)
+    if plan is None or check is None:
+        return plan, None
+    expected = {"plan": plan.digest, "candidate": check.digest}
+    return plan, check if any(expected.items() <= dict(facts).items() for facts in runs) else None
+
+
+def _rules(project: Project, check: CheckReport | None) -> RuleReport | None:
+    """The rules judged on this candidate; those of another one are left out."""
+    path = project.paths.candidate.rules
+    if check is None or not path.is_file():
+        return None
+    try:
+        report = rule_report_from(json.loads(path.read_text("utf-8")), str(path))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadProjectFile(path=str(path), line="?") from None
+    return report if report.digest == check.digest else None
+
+
+def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | None:
+    """The latest release of the present candidate."""
+    folders = sorted(project.paths.releases.glob("*"), reverse=True) if check else []
+    for folder in folders:
+        with contextlib.suppress(NotARelease, ReleaseDamaged):
+            release = read_release(folder)
+            if check and release.manifest.files.get(DATA) == check.digest:
+                return release
+    return None
+
+
+def _signatures(release: ReleaseOnDisk | None, people: Sequence[Person]) -> tuple[Approval, ...]:
+    """Signatures over the manifest, rightly made by somebody who holds the role; the others do not count."""
+    if release is None:
+        return ()
+    holders = {(person.key, person.name, role) for person in people for role in person.roles}
+    return tuple(
+        signature
+        for signature in release.readable_signatures
+        if signature.digest == release.manifest.digest
+        if (signature.key, signature.name, signature.role) in holders and is_rightly_signed(signature)
+    )
+
+
+def _approvals(project: Project) -> tuple[Approval, ...]:
+    """The approvals that count now, in the order in which they were given."""
+    subjects = dict.fromkeys(approval.what for approval in project.approvals)
+    counted = [approval for what in subjects for approval in valid_approvals(project, what)]
+    return tuple(sorted(counted, key=lambda approval: approval.when))
+
+
+def _titles(project: Project) -> tuple[str, ...]:
+    return tuple(messages.text(f"protocols.title.{name}") for name in project.config.protocols)
+
+
+def _overrides(project: Project) -> tuple[Override, ...]:
+    changed = [rule for rule in rules_of(project) if rule.overridden]
+    return tuple(Override(rule.protocol, sentence_of(rule), rule.overridden) for rule in changed)
+
+
+def _rule_lines(report: RuleReport | None) -> tuple[RuleLine, ...]:
+    return tuple(
+        RuleLine(
+            sentence_of(result),
+            result.protocol,
+            result.section,
+            asked_text(result),
+            measured_text(result),
+            messages.text(f"plan.state_words.{result.state.value}"),
+        )
+        for result in (report.results if report else ())
+    )
+
+
+# --- writing ---------------------------------------------------------------------------------------
+
+
+def _target(project: Project, audience: str, into: PathArg | None) -> Path:
+    """Where the documents go; the public ones stay apart from the internal ones."""
+    if into is None:
+        paths = project.paths
+        return make_private_folder(paths.internal_dossier if audience == "internal" else paths.public_dossier)
+    target = Path(into)
+    with translate_write_errors(target):
+        target.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def render(document: Document, form: str, now: datetime) -> bytes:
+    """A document as the bytes of one of the formats."""
+    if form == "html":
+        return to_html(document).encode("utf-8")
+    return to_pdf(document, now) if form == "pdf" else to_docx(document, now)
+
+
+def _write_document(path: Path, content: bytes, audience: str) -> Path:
+    with atomic_write(path, _OPEN_FILE if audience == "public" else PRIVATE_FILE) as draft:
+        draft.write_bytes(content)
+    return path
+
+
+def _refuse_unknown(parameter: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for value in given:
+        if value not in known:
+            raise ValueOutOfRange(parameter=parameter, given=value, allowed=", ".join(known))

@@ -1,0 +1,179 @@
+"""The release folder as it lies on a disk: which files belong to it, what its manifest and signatures say.
+
+Knows names, digests and JSON. Ignores what the data say. A manifest is read strictly: its bytes must be those that its
+content makes, so that nothing can hide in it unsigned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from celosia import messages
+from celosia.model.errors import UnknownFormat
+from celosia.model.paths import MANIFEST, PUBLICATION, SIGNATURES
+from celosia.model.people import APPROVAL_FORMAT, Approval, approval_from
+from celosia.model.releases import Manifest, manifest_from
+from celosia.model.reports.verification import PUBLICATION_FORMAT, Publication
+from celosia.pipeline.project.folder import Project
+from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
+from celosia.storage import content_digest
+
+# What foreign JSON raises when it is read, nested a thousand deep included.
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseOnDisk:
+    """A release as it was found."""
+
+    folder: Path
+    manifest: Manifest
+    changed: tuple[str, ...]  # files whose digest is not the manifest's
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    signatures: tuple[Approval | None, ...]  # one per file; None where it cannot be read
+    publication: Publication | None
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """Files that are not as the manifest lists them."""
+        return (*self.changed, *self.added, *self.removed)
+
+    @property
+    def readable_signatures(self) -> list[Approval]:
+        """The signatures that could be read, right or not."""
+        return [signature for signature in self.signatures if signature is not None]
+
+    @property
+    def approvals(self) -> tuple[Approval, ...]:
+        """The approvals that the manifest carries."""
+        return tuple(approval_from(entry) for entry in self.manifest.approvals)
+
+
+def release_folder(project: Project, release: Path) -> Path:
+    """A release by its path, or by its name in the project."""
+    return release if (release / MANIFEST).is_file() else project.paths.releases / release.name
+
+
+def manifest_text(manifest: Manifest) -> str:
+    """The manifest's only spelling."""
+    return added_text(manifest.as_dict())
+
+
+def added_text(document: Mapping[str, Any]) -> str:
+    """How a small document that joins a release is written."""
+    return json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
+def read_release(folder: Path) -> ReleaseOnDisk:
+    """A release folder; a manifest that cannot be read is refused, everything else is reported."""
+    manifest = _manifest(folder)
+    digests = _digests(folder)
+    listed = manifest.files
+    return ReleaseOnDisk(
+        folder=folder,
+        manifest=manifest,
+        changed=tuple(sorted(name for name in listed if name in digests and digests[name] != listed[name])),
+        added=tuple(sorted(set(digests) - set(listed) | _strays(folder, listed))),
+        removed=tuple(sorted(set(listed) - set(digests))),
+        signatures=tuple(_signature(path) for path in _signature_files(folder)),
+        publication=read_publication(folder),
+    )
+
+
+def read_signed(folder: Path) -> ReleaseOnDisk:
+    """The manifest of a release, its signatures and its publication; its other files are not looked at."""
+    signatures = tuple(_signature(path) for path in _signature_files(folder))
+    return ReleaseOnDisk(folder, _manifest(folder), (), (), (), signatures, read_publication(folder))
+
+
+def listed_files(folder: Path) -> dict[str, str]:
+    """Every file that a manifest answers for, with its digest."""
+    return dict(sorted(_digests(folder).items()))
+
+
+def read_publication(folder: Path) -> Publication | None:
+    """The publication entry of a release, where it has one."""
+    path = folder / PUBLICATION
+    if not path.is_file():
+        return None
+    try:
+        text = path.read_text("utf-8")
+        document = json.loads(text)
+        if document["format"] != PUBLICATION_FORMAT:
+            raise KeyError
+        publication = Publication(**{name: str(document[name]) for name in Publication.__slots__})
+        if added_text(publication.as_dict()) != text:
+            raise KeyError  # nothing may hide in it, not even a key written twice
+        return publication
+    except _MALFORMED:
+        raise ReleaseDamaged(path=str(folder), reason=PUBLICATION) from None
+
+
+def _manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise NotARelease(path=str(folder))
+    try:
+        text = path.read_text("utf-8")
+        document: Any = json.loads(text)
+        manifest = manifest_from(document, str(path))
+        [approval_from(approval) for approval in manifest.approvals]
+        _refuse_odd(manifest)
+    except _MALFORMED:
+        raise ReleaseDamaged(path=str(folder), reason=MANIFEST) from None
+    except UnknownFormat:
+        raise
+    if manifest_text(manifest) != text:
+        raise ReleaseDamaged(path=str(folder), reason=messages.text("release.spelling"))
+    return manifest
+
+
+def _refuse_odd(manifest: Manifest) -> None:
+    """The parts that are iterated over before anything is judged must at least be of their type."""
+    if not all(isinstance(part, Mapping) for part in (manifest.files, manifest.covered, manifest.policy)):
+        raise TypeError
+    if not all(isinstance(person, Mapping) and isinstance(person.get("roles"), list) for person in manifest.people):
+        raise TypeError
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Digest of every file but the manifest, the publication entry and the signatures; a link is no file."""
+    digests = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        own = name in (MANIFEST, PUBLICATION) or (path.parent == folder / SIGNATURES and path.suffix == ".json")
+        if path.is_symlink():
+            digests[name] = "link"
+        elif path.is_file() and not own:
+            digests[name] = content_digest(path)
+    return digests
+
+
+def _strays(folder: Path, listed: Mapping[str, Any]) -> set[str]:
+    """Whatever is no file and leads to none that the manifest names: a folder, even an empty one, a pipe, a socket."""
+    needed = {SIGNATURES} | {parent.as_posix() for name in listed for parent in PurePosixPath(name).parents}
+    others = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_file()}
+    return others - needed
+
+
+def _signature_files(folder: Path) -> list[Path]:
+    home = folder / SIGNATURES
+    return sorted(path for path in home.glob("*.json") if path.is_file() and not path.is_symlink())
+
+
+def _signature(path: Path) -> Approval | None:
+    try:
+        text = path.read_bytes().decode("utf-8")  # line ends as they are
+        document: Mapping[str, Any] = json.loads(text)
+        if document["format"] != APPROVAL_FORMAT:
+            return None
+        approval = approval_from(document)
+        # Whatever else the file holds was not signed.
+        return approval if added_text(approval.as_dict()) == text else None
+    except (OSError, *_MALFORMED):
+        return None

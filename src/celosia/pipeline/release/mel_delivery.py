@@ -1,0 +1,186 @@
+"""`deliver`: MEL's four data files, the restricted half separate, assembled apart and moved in one step.
+
+Knows a project and its latest release. The anonymised half is the release's own, byte by byte; the full half is the
+base as it was read, with its annotated dictionary. Source: MEL protocol IV.4.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celosia import messages
+from celosia.data.writers.csv import write_csv
+from celosia.model.paths import DATA, DICTIONARY, MANIFEST, PUBLIC, RESTRICTED
+from celosia.model.reports.mel import DELIVERY_FORMAT, DeliveredFile, Delivery
+from celosia.pipeline.intake.open_table import OpenTable, open_table
+from celosia.pipeline.project import journal as _journal
+from celosia.pipeline.project.arguments import utc_now
+from celosia.pipeline.project.folder import Project, ProjectArg, open_project
+from celosia.pipeline.release.errors import DeliveryDamaged, NothingToDeliver, ReleaseDamaged
+from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.storage import (
+    PRIVATE_FILE,
+    content_digest,
+    make_private_folder,
+    part_files,
+    replace_folder,
+    temporary_folder_beside,
+    translate_write_errors,
+)
+
+FILES = tuple(f"{half}/{name}" for half in (RESTRICTED, PUBLIC) for name in (DATA, DICTIONARY))
+_OPEN_FILE, _OPEN_FOLDER = 0o644, 0o755
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryResult:
+    """A delivery and its folder."""
+
+    folder: Path
+    delivery: Delivery
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was delivered, as its versioned JSON."""
+        return {**self.delivery.as_dict(), "path": str(self.folder)}
+
+
+def deliver(folder: ProjectArg, release: str | None = None, *, now: datetime | None = None) -> DeliveryResult:
+    """Put the delivery of a release in place (the latest one unless named), whole or not at all."""
+    project, when = open_project(folder), utc_now(now)
+    source = _release(project, release)
+    target = project.paths.delivery
+    with temporary_folder_beside(target) as scratch:
+        draft = scratch / target.name
+        with messages.speaking(project.config.language):
+            delivery = _assemble(draft, project, source, when)
+        _journal.refuse_unwritable(project.paths.journal)
+        with translate_write_errors(target.parent):
+            replace_folder(draft, target)
+    facts = {"release": source.folder.name, "manifest": delivery.manifest, "files": len(delivery.files)}
+    _journal.append_entry(project.paths.journal, "deliver", when, facts)
+    return DeliveryResult(target, delivery)
+
+
+def delivered_files(project: Project) -> tuple[str, ...] | None:
+    """The data files of a project's delivery, each as it was delivered; None where nothing was."""
+    home = project.paths.delivery
+    if not (home / MANIFEST).is_file():
+        return None
+    listed = _read_files(home)
+    for name, digest in listed.items():
+        if not (home / name).is_file() or content_digest(home / name) != digest:
+            raise DeliveryDamaged(path=str(home), file=name)
+    if set(listed) != set(FILES):
+        raise DeliveryDamaged(path=str(home), file=MANIFEST)
+    present = [path for path in home.rglob("*") if path.is_symlink() or not path.is_dir()]
+    data = [path for path in present if path.suffix != ".txt" and path != home / MANIFEST]
+    return tuple(sorted({path.relative_to(home).as_posix() for path in data} | set(listed)))
+
+
+def delivered_release(project: Project) -> str | None:
+    """Digest of the manifest whose release a project's delivery holds; None where nothing was delivered."""
+    path = project.paths.delivery / MANIFEST
+    try:
+        return str(json.loads(path.read_text("utf-8"))["manifest"]) if path.is_file() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DeliveryDamaged(path=str(path.parent), file=MANIFEST) from None
+
+
+def latest_release(project: Project) -> Path:
+    """The newest release of a project: by its day, then by its number within the day."""
+    releases = [path.parent for path in project.paths.releases.glob(f"*/{MANIFEST}")]
+    if not releases:
+        raise NothingToDeliver(path=str(project.folder))
+    return max(releases, key=lambda path: (path.name[:10], int(path.name[11:] or 1) if path.name[11:].isdigit() else 1))
+
+
+def _release(project: Project, named: str | None) -> ReleaseOnDisk:
+    folder = latest_release(project) if named is None else project.paths.releases / named
+    release = read_release(folder)
+    if release.differences:
+        raise ReleaseDamaged(path=str(folder), reason=", ".join(release.differences))
+    return release
+
+
+def _assemble(draft: Path, project: Project, release: ReleaseOnDisk, now: datetime) -> Delivery:
+    with translate_write_errors(draft.parent):
+        draft.mkdir(mode=_OPEN_FOLDER)
+        (draft / PUBLIC).mkdir(mode=_OPEN_FOLDER)
+    _restricted_half(project, make_private_folder(draft / RESTRICTED))
+    with translate_write_errors(draft):
+        for name in (DATA, DICTIONARY):
+            shutil.copyfile(release.folder / name, draft / PUBLIC / name)
+            (draft / PUBLIC / name).chmod(_OPEN_FILE)
+    rows, published = release.manifest.rows, len(release.manifest.published)
+    sizes = {RESTRICTED: (project.config.source.rows, len(project.names)), PUBLIC: (rows, published)}
+    delivery = Delivery(
+        project=project.config.name,
+        created=now.date().isoformat(),
+        release=release.folder.name,
+        manifest=release.manifest.digest,
+        files=tuple(_file_entry(draft, name, sizes) for name in FILES),
+        about=dict(release.manifest.about),
+    )
+    with translate_write_errors(draft):
+        text = json.dumps(delivery.as_dict(), ensure_ascii=False, indent=2)
+        (draft / MANIFEST).write_text(text + "\n", "utf-8")
+        (draft / MANIFEST).chmod(_OPEN_FILE)
+    return delivery
+
+
+def _restricted_half(project: Project, target: Path) -> None:
+    """The base as it was read, every column and row in its order, and its annotated dictionary."""
+    with open_table(project) as source:
+        write_csv(_as_read(project, source), project.names, target / DATA)
+    with translate_write_errors(target):
+        shutil.copyfile(project.paths.dictionary, target / DICTIONARY)
+        (target / DICTIONARY).chmod(PRIVATE_FILE)
+        mark = target / messages.text("mel.delivery.mark")
+        mark.write_text(messages.text("mel.delivery.do_not_publish") + "\n", "utf-8")
+        mark.chmod(PRIVATE_FILE)
+
+
+def _as_read(project: Project, source: OpenTable) -> Iterator[pa.RecordBatch]:
+    """The rows of the base: those of the copy in their order; rows that stay in a database have only that of values."""
+    if project.in_place is not None and source.raw is not None:
+        yield from source.raw.ordered_batches()
+        return
+    for part in part_files(project.paths.working_copy):
+        with pq.ParquetFile(part) as copy:
+            yield from copy.iter_batches()
+
+
+def _file_entry(draft: Path, name: str, sizes: Mapping[str, tuple[int, int]]) -> DeliveredFile:
+    """A data file with its digest; a dictionary has a row for each column of its base."""
+    half, file = name.split("/")
+    rows, columns = sizes[half]
+    counted = {"rows": rows, "columns": columns} if file == DATA else {"rows": columns, "columns": _width(draft / name)}
+    return DeliveredFile(path=name, sha256=content_digest(draft / name), publish=half == PUBLIC, **counted)
+
+
+def _width(path: Path) -> int:
+    """The columns of a dictionary, from the header under its format."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        return len(next(rows))
+
+
+def _read_files(home: Path) -> dict[str, str]:
+    try:
+        document = json.loads((home / MANIFEST).read_text("utf-8"))
+        if document["format"] != DELIVERY_FORMAT:
+            raise KeyError
+        return {str(entry["path"]): str(entry["sha256"]) for entry in document["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DeliveryDamaged(path=str(home), file=MANIFEST) from None

@@ -1,0 +1,134 @@
+"""The publication entry of a release: its dates, the review they lead to, and whether it agrees with what is signed.
+
+Knows calendars, the manifest and, where the release lies in its project, the journal. The entry itself carries no
+signature: it is made after the people signed. Sources: MINSAL Verificación 4 and Anexo I (consultation, publication
+date, update period), Seguridad 5 (audit at each update).
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from celosia.errors import CelosiaError
+from celosia.model.paths import RELEASES, ProjectPaths
+from celosia.model.releases import Manifest
+from celosia.model.reports.verification import Publication
+from celosia.pipeline.project import journal as _journal
+from celosia.pipeline.project.acts import NOBODY, Act
+from celosia.pipeline.project.errors import JournalBroken
+from celosia.pipeline.release.errors import PeriodUnclear
+from celosia.pipeline.release.folder import ReleaseOnDisk
+
+_WORDS_BY_MONTHS = {
+    1: "mensual monthly",
+    2: "bimestral bimonthly",
+    3: "trimestral quarterly",
+    4: "cuatrimestral",
+    6: "semestral half-yearly",
+    12: "anual annual yearly",
+    24: "bienal biennial",
+}
+_MONTHS = {word: months for months, words in _WORDS_BY_MONTHS.items() for word in words.split()}
+_COUNTED = re.compile(r"(\d{1,3})\s*(meses|mes|months|month|años|año|years|year)")
+_DURATION = re.compile(r"p(?:(\d{1,2})y)?(?:(\d{1,3})m)?")
+_YEARS = ("año", "años", "year", "years")
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(-\d+)?")
+_ZONES = timedelta(days=1)  # the name is of the day in UTC, the manifest's date of the day where it was made
+
+
+def next_review(day: date, period: str) -> date:
+    """The day on which a release is looked at again: a month's last day where the month is shorter."""
+    month = day.month - 1 + months_of(period)
+    year, month = day.year + month // 12, month % 12 + 1
+    return date(year, month, min(day.day, monthrange(year, month)[1]))
+
+
+def months_of(period: str) -> int:
+    """An update period in months: «anual», «6 meses», «2 años», P1Y, P6M."""
+    words = period.strip().casefold()
+    if words in _MONTHS:
+        return _MONTHS[words]
+    counted, duration = _COUNTED.fullmatch(words), _DURATION.fullmatch(words)
+    months = 0
+    if counted:
+        months = int(counted[1]) * (12 if counted[2] in _YEARS else 1)
+    elif duration:
+        months = 12 * int(duration[1] or 0) + int(duration[2] or 0)
+    if not months:
+        raise PeriodUnclear(given=period)
+    return months
+
+
+def journal_facts(entry: Publication) -> dict[str, Any]:
+    """What the journal tells of a publication: its whole entry."""
+    return {key: value for key, value in entry.as_dict().items() if key != "format"}
+
+
+def publication_acts(release: ReleaseOnDisk, now: datetime) -> list[Act]:
+    """That a release was published, where it was; its entry says neither by whom nor when it was made."""
+    entry = release.publication
+    if entry is None or entry.manifest != release.manifest.digest:
+        return []
+    return [Act("publish", journal_facts(entry), NOBODY, "", now.isoformat())]
+
+
+def wrong_parts(entry: Publication, manifest: Manifest, folder: Path) -> tuple[str, ...]:
+    """Parts of an entry that contradict the signed manifest, each other or the journal that the folder lies beside."""
+    answers = {
+        "manifest": entry.manifest == manifest.digest,
+        "release": _named_for(entry.release, manifest.created),
+        "dates": _dates_in_order(entry),
+        "next_review": _review_agrees(entry),
+        "journal": _as_noted(entry, folder),
+    }
+    return tuple(part for part, right in answers.items() if not right)
+
+
+def _named_for(name: str, created: str) -> bool:
+    """A release is named by the day on which it was made, which is signed."""
+    match = _NAME.fullmatch(name)
+    day, creation_day = _day(match[1] if match else ""), _day(created)
+    return day is not None and creation_day is not None and abs(day - creation_day) <= _ZONES
+
+
+def _dates_in_order(entry: Publication) -> bool:
+    """Days, written in one way; the consultation comes no later than the publication."""
+    published, consulted = _day(entry.publication_date), _day(entry.consultation or entry.publication_date)
+    return published is not None and consulted is not None and consulted <= published
+
+
+def _review_agrees(entry: Publication) -> bool:
+    """The next review is the one that date and period lead to."""
+    day = _day(entry.publication_date)
+    try:
+        return day is not None and next_review(day, entry.update_period).isoformat() == entry.next_review
+    except (PeriodUnclear, ValueError):
+        return False
+
+
+def _as_noted(entry: Publication, folder: Path) -> bool:
+    """Beside its journal, an entry says what `publish` noted there; elsewhere nothing can be compared."""
+    home = folder.resolve().parent
+    journal = ProjectPaths(home.parent).journal
+    if home.name != RELEASES or not journal.is_file():
+        return True
+    try:
+        noted = _journal.read_journal(journal).facts("publish")
+    except JournalBroken:
+        return False
+    except CelosiaError:  # somebody who may read the release but not the journal
+        return True
+    entries = [facts for facts in noted if facts.get("manifest") == entry.manifest]
+    return not entries or journal_facts(entry) in entries
+
+
+def _day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+    return day if day.isoformat() == text else None

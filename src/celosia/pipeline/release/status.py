@@ -1,0 +1,387 @@
+"""`status`: where a project is, what blocks it and the next command, from its files as they are now.
+
+Knows gates and what each one leaves behind. Ignores figures: what the file alone can answer is measured by `run`,
+`check` and `release`, and read here from what they left. Each part of a project is read on its own: one that cannot be
+read is reported, blocks the gate that needs it, and does not hide the others.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from celosia import messages
+from celosia.dossier.intruder_words import human_sentence
+from celosia.errors import CelosiaError
+from celosia.model import dictionary
+from celosia.model.paths import DATA, MANIFEST, RELEASES, SETTINGS, ProjectPaths, ReleasePaths
+from celosia.model.people import Approval, Person
+from celosia.model.plan import Plan
+from celosia.model.protocols import Protocol, Rule
+from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
+from celosia.model.requests import Request
+from celosia.model.variables import Variable
+from celosia.model.verdict import CheckReport
+from celosia.pipeline.candidate.approvals import approval_states, digest_for, is_rightly_signed
+from celosia.pipeline.candidate.claims import read_claims
+from celosia.pipeline.candidate.closing_evaluation import limited_in
+from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check
+from celosia.pipeline.candidate.rules import judge_rule, rules_of
+from celosia.pipeline.intruder.claims import summarise_claims
+from celosia.pipeline.planning.step_syntax import plain_step
+from celosia.pipeline.project.arguments import PathArg, utc_now
+from celosia.pipeline.project.folder import Project, ProjectArg, open_project
+from celosia.pipeline.project.request import missing_items
+from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.protocols.load import load, norm_of
+from celosia.protocols.words import measured_text, sentence_of
+
+GateOutcome = tuple[str, str]  # why it is not done, and what to type; an empty reason: it is done
+_Part = TypeVar("_Part")
+_DONE: GateOutcome = ("", "")
+_MEASURES: Mapping[str, tuple[str, ...]] = {
+    "request": ("request_items",),
+    "dictionary": ("roles", "labels", "dictionary", "dictionary_approval"),
+    "plan": ("plan_approval",),
+    "intruder": ("intruder",),
+    "residual": ("residual_approval",),
+    "check": ("second_person",),
+    "signatures": ("signatures",),
+}
+_PROBLEMS = (SETTINGS, "overrides", "people", "approvals", "journal")
+
+
+@dataclass(slots=True)
+class ProjectFacts:
+    """The parts of a project that could be read; `faults` says in words why another could not."""
+
+    folder: Path
+    project: Project | None = None
+    variables: tuple[Variable, ...] | None = None
+    request: Request | None = None
+    plan: Plan | None = None
+    check: CheckReport | None = None
+    candidate: str = ""  # digest of the present file, which was checked
+    people: tuple[Person, ...] = ()
+    approvals: tuple[tuple[Approval, str], ...] = ()
+    claims: Any = None
+    journal: Sequence[Mapping[str, Any]] = ()
+    releases: tuple[ReleaseOnDisk, ...] = ()
+    faults: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> ProjectPaths:
+        """Where the files of the project lie."""
+        return ProjectPaths(self.folder)
+
+    def read(self, part: str, reader: Callable[[], _Part], otherwise: _Part) -> _Part:
+        """A part of the project, or `otherwise`; the reason why it could not be read is kept."""
+        try:
+            return reader()
+        except CelosiaError as fault:
+            self.faults[part] = str(fault)
+        except OSError:
+            self.faults[part] = messages.text("status.unreadable", part=part)
+        return otherwise
+
+    @property
+    def release(self) -> ReleaseOnDisk | None:
+        """The newest release that holds the present candidate."""
+        matching = [release for release in self.releases if release.manifest.files.get(DATA) == self.candidate]
+        return matching[-1] if matching and self.candidate else None
+
+    @property
+    def signatures(self) -> tuple[Approval, ...]:
+        """The signatures over the newest release that are right."""
+        if self.release is None:
+            return ()
+        roles = {person.key: person.roles for person in self.people}
+        digest = self.release.manifest.digest
+        return tuple(
+            signature
+            for signature in self.release.readable_signatures
+            if signature.digest == digest and signature.role in roles.get(signature.key, ())
+            if is_rightly_signed(signature)
+        )
+
+    @property
+    def stale(self) -> bool:
+        """Whether dictionary, source or steps are no longer those that the plan was made from."""
+        if self.plan is None or self.project is None:
+            return False
+        project = self.project
+        declared = [dict(plain_step(step)) for step in project.settings.get("steps", [])]
+        same = self.plan.source == project.config.source.digest and declared == [dict(s) for s in self.plan.steps]
+        return not same or self.plan.dictionary != self.read("dictionary", lambda: project.dictionary_digest, "")
+
+    def context(self) -> RuleContext:
+        """What the rules about people and documents look at; nothing of the file is measured here."""
+        lines = self.variables
+        published = None
+        if lines is not None:
+            published = published_variables(lines, self.plan) if self.plan else dictionary.publishable_variables(lines)
+        valid: dict[str, list[Approval]] = {}
+        for approval, state in self.approvals:
+            valid.setdefault(approval.what, []).extend([approval] if state == "valid" else [])
+        return RuleContext(
+            variables=lines,
+            published=published,
+            plan=self.plan,
+            check=self.check,
+            request=self.request,
+            approvals=valid,
+            people=self.people,
+            claims=self.claims,
+            signatures=self.signatures,
+        )
+
+
+def read_facts(folder: ProjectArg) -> ProjectFacts:
+    """Everything of a project that can be read."""
+    facts = ProjectFacts(folder.folder if isinstance(folder, Project) else Path(folder))
+    facts.project = facts.read(SETTINGS, lambda: open_project(folder), None)
+    project, paths = facts.project, facts.paths
+    if project is None:
+        return facts
+    facts.variables = facts.read("dictionary", lambda: project.variables, None)
+    facts.request = facts.read("request", lambda: project.request, None)
+    if paths.plan.is_file():
+        facts.plan = facts.read("plan", lambda: project.plan, None)
+    facts.people = facts.read("people", lambda: project.people, ())
+    if not {"people", "dictionary"} & set(facts.faults):
+        facts.approvals = facts.read("approvals", lambda: approval_states(project), ())
+    if paths.candidate.folder.is_dir():
+        facts.check = facts.read("candidate", lambda: read_check(paths.candidate), None)
+        facts.candidate = facts.read("candidate", lambda: digest_for(project, "candidate"), "")
+    facts.claims = facts.read("claims", lambda: read_claims(paths.claims), None)
+    if paths.journal.is_file():
+        facts.journal = facts.read("journal", lambda: project.journal.entries, ())
+    facts.releases = _releases(facts)
+    return facts
+
+
+def _releases(facts: ProjectFacts) -> tuple[ReleaseOnDisk, ...]:
+    folders = sorted(path.parent for path in facts.paths.releases.glob(f"*/{MANIFEST}") if path.is_file())
+    releases = [facts.read(f"{RELEASES}/{path.name}", partial(read_release, path), None) for path in folders]
+    return tuple(release for release in releases if release is not None)
+
+
+# --- gates ----------------------------------------------------------------------------------------
+
+
+def status(folder: PathArg, *, now: datetime | None = None) -> StatusReport:
+    """The gates of a project and what blocks them; a broken project is reported as such."""
+    return status_of(read_facts(Path(folder)), utc_now(now).date())
+
+
+def status_of(facts: ProjectFacts, today: date) -> StatusReport:
+    """The status from what a project holds, for whoever has read it already."""
+    project = facts.project
+    if project is None:
+        return StatusReport(str(facts.folder), (), (), problems=tuple(facts.faults.values()))
+    names = project.config.protocols
+    none: tuple[Rule, ...] = ()
+    rules = facts.read("overrides", lambda: rules_of(project), none)
+    gates = [gate for name in names for gate in _gates(facts, load(name), rules)]
+    problems = [words for part, words in facts.faults.items() if part in _PROBLEMS or part.startswith(f"{RELEASES}/")]
+    if not names:
+        problems.append(messages.text("status.no_protocol"))
+    return StatusReport(
+        project=project.config.name,
+        protocols=names,
+        gates=tuple(gates),
+        approvals=tuple(
+            ApprovalStatus(approval.what, approval.role, approval.name, approval.when, state, approval.note)
+            for approval, state in facts.approvals
+        ),
+        reviews=_reviews(facts, today),
+        problems=tuple(problems),
+    )
+
+
+def _gates(facts: ProjectFacts, protocol: Protocol, rules: tuple[Rule, ...]) -> list[GateStatus]:
+    own = tuple(rule for rule in rules if rule.protocol in (protocol.id, norm_of(protocol.id)))
+    gates, open_gate = [], ""
+    for gate in protocol.gates:
+        reason, command = _judge(facts, gate.id, own, protocol)
+        state = GateState.DONE if not reason else GateState.WAITING if open_gate else GateState.BLOCKED
+        if state is GateState.WAITING:
+            short = messages.text(f"protocols.gate.{open_gate}").partition(":")[0]
+            reason = messages.text("status.waits", gate=short)
+        if reason and not open_gate:
+            open_gate = gate.id
+        if state is GateState.DONE and gate.id == "intruder" and facts.claims is not None:
+            reason = human_sentence(summarise_claims(facts.claims, facts.claims.candidate))  # how sure "nobody" is
+        gates.append(GateStatus(protocol.id, gate.id, gate.section, gate.roles, state, reason, command))
+    return gates
+
+
+def _judge(facts: ProjectFacts, gate: str, rules: tuple[Rule, ...], protocol: Protocol) -> GateOutcome:
+    """What a gate leaves behind first, then the rules about people and documents that belong to it."""
+    reason, command = _GATE_CHECKS[gate](facts, protocol) if gate in _GATE_CHECKS else _DONE
+    if reason:
+        return reason, command
+    context = facts.context()
+    for rule in rules:
+        if rule.measure in _MEASURES.get(gate, ()):
+            result = judge_rule(context, rule)
+            if not result.passes:
+                words = messages.text("status.unmet", rule=sentence_of(result), measured=measured_text(result))
+                return words, _command(facts, gate, rule)
+    return _DONE
+
+
+def _command(facts: ProjectFacts, gate: str, rule: Rule) -> str:
+    """What to type for a rule of a gate that does not hold."""
+    if rule.measure.endswith("_approval"):
+        subject = rule.measure.removesuffix("_approval")
+        return f"celosia approve {_quote(facts.folder)} {subject} --role {_signer(facts, rule)}"
+    if rule.measure == "signatures" and facts.release:
+        return f"celosia sign {_quote(facts.release.folder)} --role {_signer(facts, rule)}"
+    if rule.measure in ("dictionary", "labels"):  # descriptions and labels are written in the dictionary itself
+        return f"celosia dictionary export {_quote(facts.folder)} {_quote(facts.paths.dictionary_workbook)}"
+    return _gate_command(facts, gate)
+
+
+def _signer(facts: ProjectFacts, rule: Rule) -> str:
+    """A role that the rule asks for, that has not signed yet and that somebody holds."""
+    roles: list[str] = list(rule.asked["roles"])
+    signed = {signature.role for signature in facts.signatures} if rule.measure == "signatures" else set()
+    available = {role for person in facts.people for role in person.roles}
+    left = [role for role in roles if role not in signed] or roles
+    return next((role for role in left if role in available), left[0])
+
+
+def _quote(path: object) -> str:
+    """A path as it can be typed."""
+    return shlex.quote(str(path))
+
+
+def _gate_command(facts: ProjectFacts, gate: str) -> str:
+    folder = _quote(facts.folder)
+    release = _quote(facts.release.folder) if facts.release else f"{folder}/{RELEASES}/…"
+    return {
+        "request": f"celosia request {folder}",
+        "dictionary": f"celosia dictionary check {folder}",
+        "plan": f"celosia plan {folder}",
+        "run": f"celosia run {folder}",
+        "intruder": f"celosia claims {folder}",
+        "residual": f"celosia approve {folder} residual --role lead",
+        "check": f"celosia check {folder} && celosia approve {folder} candidate --role verifier",
+        "release": f"celosia release {folder}",
+        "delivery": f"celosia deliver {folder}",
+        "signatures": f"celosia sign {release} --role …",
+        "consultation": f"celosia publish {folder} {release} --consultation …",
+        "publication": f"celosia publish {folder} {release}",
+    }[gate]
+
+
+# --- what each gate leaves behind -----------------------------------------------------------------
+
+
+def _block(facts: ProjectFacts, gate: str, key: str, **fields: object) -> GateOutcome:
+    return messages.text(f"status.reason.{key}", **fields), _gate_command(facts, gate)
+
+
+def _request(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    if "request" in facts.faults:
+        return facts.faults["request"], _gate_command(facts, "request")
+    if facts.request is None:
+        return _block(facts, "request", "no_request")
+    missing = missing_items(facts.request, (protocol.id,))
+    names = [messages.text(item) if messages.has(item := f"protocols.item.{key}") else key for key in missing]
+    return _block(facts, "request", "items", names=", ".join(names)) if missing else _DONE
+
+
+def _dictionary(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    if facts.variables is None:
+        return facts.faults.get("dictionary", "–"), _gate_command(facts, "dictionary")
+    if not dictionary.publishable_variables(facts.variables):
+        words = messages.text("status.reason.nothing_published")
+        return words, f"celosia dictionary purpose {_quote(facts.folder)} --variables A,B,C --purpose …"
+    return _DONE
+
+
+def _plan(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    if facts.plan is None:
+        return facts.faults.get("plan") or messages.text("status.reason.no_plan"), _gate_command(facts, "plan")
+    return _block(facts, "plan", "stale_plan") if facts.stale else _DONE
+
+
+def _run(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    if not facts.candidate:
+        return facts.faults.get("candidate") or messages.text("status.reason.no_candidate"), _gate_command(facts, "run")
+    runs = [entry.get("facts") or {} for entry in facts.journal if entry.get("what") == "run"]
+    plans = [str(run.get("plan")) for run in runs if run.get("candidate") == facts.candidate]
+    if facts.plan is None or facts.plan.digest not in plans:
+        return _block(facts, "run", "other_plan")
+    limited = limited_in(facts.request, facts.plan) if facts.request is not None else ()
+    return _block(facts, "run", "limited", names=", ".join(limited)) if limited else _DONE
+
+
+def _intruder(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    if "claims" in facts.faults:
+        return facts.faults["claims"], _gate_command(facts, "intruder")
+    return _block(facts, "intruder", "no_claims") if facts.claims is None else _DONE
+
+
+def _release(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    lost = _not_kept(facts)
+    if lost and any(rule.measure == "properties" for rule in protocol.rules):
+        words = messages.text("status.reason.not_kept", names=", ".join(lost))
+        return words, f"celosia request {_quote(facts.folder)} --closing"
+    if facts.release is None:
+        return _block(facts, "release", "other_release" if facts.releases else "no_release")
+    wrong = facts.release.differences
+    return _block(facts, "release", "damaged_release", files=", ".join(wrong)) if wrong else _DONE
+
+
+def _not_kept(facts: ProjectFacts) -> list[str]:
+    """What the last closing evaluation of this candidate found not preserved; without one, `release` makes it."""
+    try:
+        stored = json.loads(facts.paths.candidate.closing.read_text("utf-8"))
+        if stored["candidate"] != facts.candidate:
+            return []
+        return [f"{check['property']} {check['variable']}" for check in stored["properties"] if not check["passes"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _delivery(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    manifest = ReleasePaths(facts.paths.delivery).manifest
+    return _DONE if manifest.is_file() else _block(facts, "delivery", "no_delivery")
+
+
+def _signatures(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    return _block(facts, "signatures", "no_release") if facts.release is None else _DONE
+
+
+def _consultation(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    entry = facts.release.publication if facts.release else None
+    return _DONE if entry and entry.consultation else _block(facts, "consultation", "no_consultation")
+
+
+def _publication(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    entry = facts.release.publication if facts.release else None
+    return _DONE if entry else _block(facts, "publication", "unpublished")
+
+
+# A gate is checked by the function of its name.
+_OF_PREPARATION = (_request, _dictionary, _plan, _run, _intruder)
+_OF_RELEASE = (_release, _delivery, _signatures, _consultation, _publication)
+_GATE_CHECKS: Mapping[str, Callable[[ProjectFacts, Protocol], GateOutcome]] = MappingProxyType(
+    {check.__name__.removeprefix("_"): check for check in (*_OF_PREPARATION, *_OF_RELEASE)}
+)
+
+
+def _reviews(facts: ProjectFacts, today: date) -> tuple[Review, ...]:
+    """When each published release is looked at again (M34)."""
+    dues = [(release.folder.name, release.publication.next_review) for release in facts.releases if release.publication]
+    return tuple(Review(name, due, due < today.isoformat()) for name, due in dues if due)

@@ -1,0 +1,1 @@
+"""Cells of STATS tables counted inside the source."""

@@ -1,0 +1,1 @@
+"""The rules that turn a PERSONAL column into a published one."""

@@ -1,0 +1,1 @@
+"""Connections to a PERSONAL database and the columns read from it."""

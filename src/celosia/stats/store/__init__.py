@@ -1,0 +1,1 @@
+"""The STATS database: its tables, its history and the scan of what was written."""

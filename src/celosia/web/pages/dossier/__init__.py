@@ -1,0 +1,1 @@
+"""The pages of documents, signatures, releases and verification."""

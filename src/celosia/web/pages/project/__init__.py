@@ -1,0 +1,1 @@
+"""The pages of the project itself: list, overview, data, request, people."""

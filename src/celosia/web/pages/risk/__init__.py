@@ -1,0 +1,1 @@
+"""The page of risk: overview, scenarios, people, special uniques, places, after treatment."""

@@ -1,0 +1,1 @@
+"""Processes that carry out operations, and the jobs people wait for."""

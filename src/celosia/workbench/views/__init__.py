@@ -1,0 +1,1 @@
+"""What the page shows: frozen answers of the operations of the workbench, standard library only."""

@@ -1,0 +1,46 @@
+"""What the small projects share: the clock, the passphrase, edits by hand, keys of people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from celosia.model import dictionary
+from celosia.model.variables import Variable
+from celosia.pipeline.project.edits import add_person
+from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.identity import Identity, new_identity
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+PHRASE = "una frase de paso"
+
+
+def write_dictionary(folder: Path, variables: Iterable[Variable]) -> None:
+    """Replace the dictionary of a project, as a person would in an editor."""
+    (folder / "dictionary.csv").write_text(dictionary.dump(list(variables)), "utf-8")
+
+
+def edit_dictionary(folder: Path, **changes: Mapping[str, Any]) -> None:
+    """Change fields of some variables in the dictionary."""
+    variables = open_project(folder).variables
+    write_dictionary(folder, [replace(variable, **changes.get(variable.name, {})) for variable in variables])
+
+
+def add_settings(folder: Path, text: str) -> None:
+    """Append to celosia.toml."""
+    path = folder / "celosia.toml"
+    path.write_text(path.read_text("utf-8") + "\n" + text + "\n", "utf-8")
+
+
+def make_keys(home: Path, names: Mapping[str, str]) -> dict[str, Identity]:
+    """A key in `home` for each person, by a short name."""
+    return {short: new_identity(name, PHRASE, home / f"{short}.key") for short, name in names.items()}
+
+
+def register_people(folder: Path, people: Mapping[str, Identity], roles: Mapping[str, Sequence[str]]) -> None:
+    """Enter people in a project with their roles."""
+    for short, person in people.items():
+        add_person(folder, person.name, roles[short], person.key, now=NOW)
