@@ -296,7 +296,9 @@ def _digests_of(values: Sequence[str]) -> tuple[_Digest, ...]:
     alike = [value for value in sample if len(value) == length]
     if len(sample) < _ENOUGH or len(alike) < _MOSTLY * len(sample):
         return ()
-    if length >= _SHORTEST and all(_HEX.fullmatch(value) for value in alike) and _has_letters(alike):
+    # Digits alone are numbers; eight random hexadecimal digits hold a letter in 98 % of the cases.
+    has_letters = sum(not value.isdigit() for value in alike) >= 0.75 * len(alike)
+    if length >= _SHORTEST and has_letters and all(_HEX.fullmatch(value) for value in alike):
         return _hex_digests(length)
     if length >= 26 and all(_BASE32.fullmatch(value) for value in alike):
         return tuple(_encoded_digests(length, base64.b32encode))
@@ -307,11 +309,6 @@ def _digests_of(values: Sequence[str]) -> tuple[_Digest, ...]:
 
 def _usual_length(values: Sequence[str]) -> int:
     return Counter(len(value) for value in values).most_common(1)[0][0] if values else 0
-
-
-def _has_letters(values: Sequence[str]) -> bool:
-    """Digits alone are numbers; eight random hexadecimal digits hold a letter in 98 % of the cases."""
-    return sum(not value.isdigit() for value in values) >= 0.75 * len(values)
 
 
 def _hex_digests(length: int) -> tuple[_Digest, ...]:

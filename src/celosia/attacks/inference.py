@@ -70,7 +70,8 @@ def inference(
     if not names or not len(data.original) or not (values >= 0).any():
         reason = "no_sensitive_value" if names else "nothing_known"
         return tuple(not_measured(name, _RISK, reason, control=data.control, variables=names) for name in ATTACKS)
-    folds = rng.integers(0, _FOLDS, _n_persons(data))
+    groups = [group for group in (data.released, data.original, data.held_out) if group is not None]
+    folds = rng.integers(0, _FOLDS, max(int(group.owners.max(initial=-1)) + 1 for group in groups))
     column = data.columns[field]
     n_labels = column.covers.shape[0]
     training = training_data(view.columns, view.released, values, folds[view.released.owners], n_labels)
@@ -109,12 +110,6 @@ def _informative_labels(data: AttackInput, field: int) -> Codes:
     """The sensitive label of each released record; NOBODY where it covers every value and so says nothing."""
     mute = data.columns[field].open_labels
     return np.where(mute, NOBODY, np.arange(len(mute)))[data.released.codes[:, field]]
-
-
-def _n_persons(data: AttackInput) -> int:
-    """One more than the largest person ordinal."""
-    groups = (data.released, data.original, data.held_out)
-    return max(int(group.owners.max(initial=-1)) + 1 for group in groups if group is not None)
 
 
 def _targets(

@@ -176,14 +176,9 @@ def follow(
         reach=tried.attempts,
         variables=names,
         remedy=remedy,
-        detail=_figures(claims, truth),
+        detail={"followed": claims.count} | ({} if truth is None else {"right": claims.right(truth)}),
     )
     return followed, _rows(claims, second)
-
-
-def _figures(claims: Claims, truth: Longs | None) -> dict[str, int | float | str]:
-    figures: dict[str, int | float | str] = {"followed": claims.count}
-    return figures if truth is None else {**figures, "right": claims.right(truth)}
 
 
 def _rows(claims: Claims, second: Records) -> tuple[Longs, Longs]:

@@ -69,7 +69,9 @@ def singling_out(
     samples = [random_subset(predicates, attempts, rng) for predicates in (attacked, controls)]
     tried, baseline = _judge_predicates(data, covers, queries, samples)
     names, released = tuple(data.names[column] for column in chain[-1]), data.released
-    alone = _count_alone(pool, chosen[plausible])
+    # People of the release itself among those with a predicate.
+    isolated = chosen[plausible]
+    alone = int(((pool.codes[isolated, -1] == 0) & ~pool.control[isolated]).sum())
     remedy = most_protective_column(
         names, chain[-1], lambda columns: _isolation(released.codes[:, columns], released.owners)[0]
     )
@@ -177,11 +179,6 @@ def _predicates(pool: _Pool, chain: Sequence[tuple[int, ...]], rng: np.random.Ge
         rows.append(chosen)
         waiting &= ~np.isin(pool.owners, pool.owners[chosen])
     return np.concatenate(queries), np.concatenate(rows)
-
-
-def _count_alone(pool: _Pool, chosen: Codes) -> int:
-    """People of the release itself among those with a predicate."""
-    return int(((pool.codes[chosen, -1] == 0) & ~pool.control[chosen]).sum())
 
 
 def _plausible_predicates(queries: Codes, covers: Sequence[sparse.csr_array], released: Records) -> Flags:

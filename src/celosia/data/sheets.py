@@ -26,7 +26,8 @@ def read_rows(path: Path) -> list[list[str]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("windows-1252", errors="replace")
-    return list(csv.reader(io.StringIO(text), delimiter=_delimiter(text)))
+    head = "\n".join(text.splitlines()[:2])
+    return list(csv.reader(io.StringIO(text), delimiter=max(",;\t", key=head.count)))
 
 
 def write_rows(path: Path, rows: Sequence[Sequence[str]]) -> None:
@@ -40,11 +41,6 @@ def _csv_text(rows: Sequence[Sequence[str]]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(rows)
     return buffer.getvalue()
-
-
-def _delimiter(text: str) -> str:
-    head = "\n".join(text.splitlines()[:2])
-    return max(",;\t", key=head.count)
 
 
 def _workbook_rows(path: Path) -> list[list[str]]:

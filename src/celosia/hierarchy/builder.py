@@ -66,7 +66,9 @@ def assemble(builder: Builder, variable: str, values: Sequence[str], settings: M
     placed = builder.place(plain, settings)
     uncovered = {value for value in plain if value not in placed.labels}
     if uncovered and settings["uncovered"] == "error":
-        raise _outside(builder, variable, len(uncovered), settings)
+        if builder.name == "official":
+            raise ValuesOutsideList(variable=variable, list=settings["list"], count=len(uncovered))
+        raise ValuesOutsideBuilder(variable=variable, builder=builder.name, count=len(uncovered))
     rows = [(value, *labels) for value, labels in placed.labels.items()]
     new_labels = NewLeafLabels(rows, placed.height)
     for value in distinct:
@@ -76,11 +78,3 @@ def assemble(builder: Builder, variable: str, values: Sequence[str], settings: M
     closed = placed.closed or settings["top"]
     whole = [(*row, placed.top) for row in rows] if closed else rows
     return from_rows(variable, whole, height=placed.height + closed)
-
-
-def _outside(
-    builder: Builder, variable: str, count: int, settings: Mapping[str, Any]
-) -> ValuesOutsideBuilder | ValuesOutsideList:
-    if builder.name == "official":
-        return ValuesOutsideList(variable=variable, list=settings["list"], count=count)
-    return ValuesOutsideBuilder(variable=variable, builder=builder.name, count=count)

@@ -31,12 +31,7 @@ def gaps(hierarchy: Hierarchy, vocabulary: Sequence[str], unknown: Sequence[str]
 
 
 def compile_for(
-    hierarchy: Hierarchy,
-    vocabulary: Sequence[str],
-    *,
-    unknown: Sequence[str] = (),
-    gap: str = "error",
-    file: str = "",
+    hierarchy: Hierarchy, vocabulary: Sequence[str], *, unknown: Sequence[str] = (), gap: str = "error", file: str = ""
 ) -> CompiledHierarchy:
     """The hierarchy over the codes of a vocabulary.
 
@@ -52,7 +47,8 @@ def compile_for(
     full = _with_all_values(hierarchy, vocabulary, frozenset(uncovered))
     position = {leaf: number for number, leaf in enumerate(full.leaves)}
     leaves = np.asarray([position[value] for value in vocabulary], np.int64)
-    levels = [(tuple(vocabulary), *_identity(len(leaves), len(full.leaves)))]
+    shares = np.full(len(leaves), 1.0 / max(len(full.leaves), 1))
+    levels = [(tuple(vocabulary), np.arange(len(leaves), dtype=np.int32), shares)]
     levels += [_fit_level(labels, codes, leaves) for labels, codes in zip(full.labels[1:], full.maps[1:], strict=True)]
     labels, maps, shares = zip(*levels, strict=True)
     return CompiledHierarchy(hierarchy.variable, labels, maps, shares, len(full.leaves))
@@ -71,10 +67,6 @@ def _with_all_values(hierarchy: Hierarchy, vocabulary: Sequence[str], uncovered:
         labels = new_labels.labels(SUPPRESSED if value in uncovered else value)
         rows.append((value, *labels[: len(labels) - len(top)], *top))
     return from_rows(hierarchy.variable, rows)
-
-
-def _identity(values: int, leaves: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    return np.arange(values, dtype=np.int32), np.full(values, 1.0 / max(leaves, 1))
 
 
 def _fit_level(

@@ -129,10 +129,7 @@ def _paths(tree: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 # --- frequency: rare values merge ---------------------------------------------------------------------
 
-FREQUENCY_PARAMS = {
-    "minimums": Many(Whole(minimum=2), required=True),
-    "rest": Text(default="Otros"),
-}
+FREQUENCY_PARAMS = {"minimums": Many(Whole(minimum=2), required=True), "rest": Text(default="Otros")}
 
 
 def place_by_frequency(plain: Sequence[str], settings: Mapping[str, Any]) -> LeafLabels:

@@ -22,7 +22,8 @@ PARAMS = {
 def place_masked(plain: Sequence[str], settings: Mapping[str, Any]) -> LeafLabels:
     """Masked labels of each value; the step that hides the widest value is the top level."""
     width = settings["width"]
-    padded = {value: _pad_number(value, width) for value in plain}
+    # Zeros on the left of a shorter number, only where a width was declared: `5302` is then `05302`.
+    padded = {value: value.zfill(width) if width is not None and _is_number(value) else value for value in plain}
     widest = width or max(map(len, padded.values()), default=1)
     steps = settings["steps"] or tuple(range(1, widest + 1))
     if any(low >= high for low, high in pairwise(steps)):
@@ -51,11 +52,6 @@ def short_numbers(plain: Sequence[str], spec: Mapping[str, Any]) -> tuple[int, i
 
 def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit()
-
-
-def _pad_number(value: str, width: int | None) -> str:
-    """Zeros on the left of a shorter number, only where a width was declared: `5302` is then `05302`."""
-    return value.zfill(width) if width is not None and _is_number(value) else value
 
 
 def _mask_text(text: str, step: int, side: str) -> str:

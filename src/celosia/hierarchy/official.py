@@ -16,16 +16,7 @@ from celosia.hierarchy.territories import Node, OfficialList, Territory, Territo
 
 LISTS = ("cl-cut", "co-divipola", "py-distritos", "pe-ubigeo", "icd10", "countries")
 
-__all__ = [
-    "LISTS",
-    "Node",
-    "OfficialList",
-    "Territory",
-    "demonym",
-    "fold_name",
-    "lookup",
-    "territories",
-]
+__all__ = ["LISTS", "Node", "OfficialList", "Territory", "demonym", "fold_name", "lookup", "territories"]
 
 
 @cache

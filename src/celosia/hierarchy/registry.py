@@ -19,27 +19,12 @@ from celosia.hierarchy.model import Hierarchy
 from celosia.hierarchy.rows import split_groups
 from celosia.model.parameters import conflict, read_parameters
 
-BUILDERS: tuple[Builder, ...] = (
-    MASK,
-    INTERVALS,
-    DATES,
-    ORDER,
-    GROUPS,
-    TREE,
-    FREQUENCY,
-    OFFICIAL,
-    IDENTITY,
-    SUPPRESS,
-)
+BUILDERS: tuple[Builder, ...] = (MASK, INTERVALS, DATES, ORDER, GROUPS, TREE, FREQUENCY, OFFICIAL, IDENTITY, SUPPRESS)
 _BY_NAME = {builder.name: builder for builder in BUILDERS}
 
 
 def build(
-    spec: Mapping[str, Any],
-    values: Sequence[str],
-    *,
-    variable: str = "",
-    counts: Mapping[str, int] | None = None,
+    spec: Mapping[str, Any], values: Sequence[str], *, variable: str = "", counts: Mapping[str, int] | None = None
 ) -> Hierarchy:
     """The hierarchy that a description makes over some values.
 

@@ -109,12 +109,7 @@ class TerritoryList(OfficialList):
     """
 
     def __init__(
-        self,
-        list_id: str,
-        levels: tuple[str, ...],
-        places: dict[str, Territory],
-        width: int,
-        by_prefix: bool = False,
+        self, list_id: str, levels: tuple[str, ...], places: dict[str, Territory], width: int, by_prefix: bool = False
     ) -> None:
         self.id = list_id
         self.levels = levels

@@ -47,11 +47,7 @@ def individual_risk(frequencies: Frequencies) -> Shares:
     beyond = population / sample - 1
     rate = sample / population
     risk = rate / (sample - (1 - rate) + (sample <= 1))  # the last term only keeps f = p = 1 from dividing by zero
-    for chosen, formula in (
-        (sample == 1, _alone),
-        (sample == 2, _pair),
-        ((sample > 1) & (sample < 2), _between),
-    ):
+    for chosen, formula in ((sample == 1, _alone), (sample == 2, _pair), ((sample > 1) & (sample < 2), _between)):
         risk[chosen] = formula(sample[chosen], beyond[chosen])
     census = beyond <= 0
     risk[census] = 1 / sample[census]

@@ -17,14 +17,7 @@ from celosia.solver.encoding import Encoding, Levels
 from celosia.solver.problem import SearchProblem
 from celosia.solver.published import with_published_reference
 from celosia.solver.scores import SCORES, Score, SuppressedScore, Totals
-from celosia.solver.tables import (
-    ClassTable,
-    IntermediateNodes,
-    TablePool,
-    domains_of,
-    first_table,
-    roll_up_table,
-)
+from celosia.solver.tables import ClassTable, IntermediateNodes, TablePool, domains_of, first_table, roll_up_table
 
 Mask = NDArray[np.bool_]
 Progress = Callable[[int, int], None]

@@ -83,6 +83,7 @@ def explain(
         asker.step()
     miss = _miss(problem, result, asker) if isinstance(result, NoSolution) else None
     view = node_view(problem, result.levels)
+    criteria = [CriterionCost(c.as_dict(), rows, alone) for c, rows, alone in broken_rows(problem, view)]
     return Explanation(
         metric=problem.objective.name,
         rows=problem.quasi.n_rows,
@@ -91,7 +92,7 @@ def explain(
         allowed_rows=problem.allowed_rows,
         result=outcome_of(result),
         variables=_by_price(_costs(problem, result, view, outcomes), isinstance(result, SearchResult)),
-        criteria=_criteria(problem, view),
+        criteria=tuple(sorted(criteria, key=lambda cost: (-cost.rows, -cost.alone))),
         miss=miss,
         searches=asker.searches,
         complete=not asker.stopped,
@@ -181,11 +182,6 @@ def _price_first(cost: VariableCost) -> tuple[float, float]:
 def _needed_rows(cost: VariableCost) -> float:
     outcomes = [outcome for outcome in (cost.without, cost.beyond) if outcome is not None]
     return min((0 if outcome.feasible else outcome.suppressed_rows for outcome in outcomes), default=math.inf)
-
-
-def _criteria(problem: SearchProblem, view: NodeView) -> tuple[CriterionCost, ...]:
-    costs = [CriterionCost(c.as_dict(), rows, alone) for c, rows, alone in broken_rows(problem, view)]
-    return tuple(sorted(costs, key=lambda cost: (-cost.rows, -cost.alone)))
 
 
 def _miss(problem: SearchProblem, result: NoSolution, asker: SearchRunner) -> NearestMiss:

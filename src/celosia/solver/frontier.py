@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from celosia.model.errors import NothingChosen
-from celosia.model.reports.explanation import Frontier, FrontierPoint, Outcome
+from celosia.model.reports.explanation import Frontier, FrontierPoint
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.solver.evaluate import Progress, judged_together
 from celosia.solver.explain import Answer, Clock, SearchRunner, outcome_of, with_k
@@ -57,7 +57,11 @@ def frontier(
     below: dict[Fraction, _KnownAnswer] = {}  # of the k before, by limit
     for k in many_ks:
         below = _row(with_k(problem, k), k, many_limits, below, asker)
-        points += [_point(problem, k, limit, below[limit]) for limit in many_limits if limit in below]
+        points += [
+            FrontierPoint(k, limit, replace(problem, limit=limit).allowed_rows, outcome_of(below[limit].answer))
+            for limit in many_limits
+            if limit in below
+        ]
         if asker.stopped:
             break
     return Frontier(
@@ -110,11 +114,6 @@ def _reach(problem: SearchProblem, answer: Answer, k: int) -> float:
     if any(judged_together(criterion) for criterion in problem.criteria):
         return k
     return smallest_published_class(problem, node_view(problem, answer.levels))
-
-
-def _point(problem: SearchProblem, k: int, limit: Fraction, known: _KnownAnswer) -> FrontierPoint:
-    outcome: Outcome = outcome_of(known.answer)
-    return FrontierPoint(k, limit, replace(problem, limit=limit).allowed_rows, outcome)
 
 
 def _checked_ks(ks: Iterable[int]) -> tuple[int, ...]:

@@ -27,7 +27,8 @@ def mask_as_own_value(table: CellTable, criteria: Sequence[Criterion]) -> Mask |
     _, fails = failing_classes(table, criteria, nothing)
     if not fails.any():
         return nothing
-    recoded = _mask_by_recoding(table, criteria)
+    recoding = recode_over(table.counter, table.hierarchies, criteria, sets_by_cost(table.weights))
+    recoded = None if recoding is None else recoding.levels > 0
     masks = [] if recoded is None else [_show_needless(table, criteria, recoded)]
     if int(fails.sum()) * len(table.quasi.rows) <= _MOST_PAIRS:
         others = (
@@ -42,11 +43,6 @@ def failing_classes(table: CellTable, criteria: Sequence[Criterion], masked: Mas
     """The published class of each tuple, and which classes fail."""
     label, count = class_labels(table.publish(masked), table.sizes)
     return label, ~judge_all(criteria, table.counter.classes(label, count))
-
-
-def _mask_by_recoding(table: CellTable, criteria: Sequence[Criterion]) -> Mask | None:
-    recoded = recode_over(table.counter, table.hierarchies, criteria, sets_by_cost(table.weights))
-    return None if recoded is None else recoded.levels > 0
 
 
 def _mask_by_rearranging(table: CellTable, criteria: Sequence[Criterion], masked: Mask) -> Mask | None:

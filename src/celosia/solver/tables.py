@@ -161,10 +161,7 @@ def _counts(
     new_entry = np.cumsum(visible) - 1
     seen = visible[everyone.entry]
     people = Incidence(
-        everyone.counted[visible],
-        everyone.settled[visible],
-        new_entry[everyone.entry[seen]],
-        everyone.person[seen],
+        everyone.counted[visible], everyone.settled[visible], new_entry[everyone.entry[seen]], everyone.person[seen]
     )
     holders = people.roll_up(owner[visible].astype(np.int32), tuples).counted if domain.has_masked else None
     return ValueCounts(offsets, values, rows, people.counted, holders), people

@@ -52,11 +52,7 @@ def recoverable(grid: Grid, hidden: Flags) -> Flags:
 
 
 def complete_suppression(
-    grid: Grid,
-    primary: Flags,
-    hidden: Flags | None = None,
-    fixed: Flags | None = None,
-    singletons: Flags | None = None,
+    grid: Grid, primary: Flags, hidden: Flags | None = None, fixed: Flags | None = None, singletons: Flags | None = None
 ) -> Flags:
     """The cells to hide so that no primary cell follows from the rest, not even for the only person of a hidden cell.
 

@@ -110,7 +110,10 @@ class System:
 def system_of(grid: Grid, unknown: Flags, bounds: Bounds) -> System:
     """The system of the unknown cells; bounds that leave out a true value are taken back to it."""
     rows = _rows(grid)
-    _check_relations(grid, rows)
+    # Refuse values that do not satisfy their own relations: every result would be meaningless.
+    slack = _WITHIN * max(1.0, float(np.abs(grid.values).max(initial=0))) if grid.values.dtype.kind == "f" else 0.0
+    if (rows.low > slack).any() or (rows.high < -slack).any():
+        raise InternalFault(where="tables.relations")
     loose = rows.high > rows.low
     low, high = np.where(loose, rows.low, 0.0), np.where(loose, np.maximum(rows.high, 0.0), 0.0)
     values = grid.values[unknown]
@@ -176,13 +179,6 @@ def _rows(grid: Grid) -> _Rows:
         np.concatenate([np.where(grid.additive, spare, -np.inf), np.full(len(loose), -np.inf)]),
         np.concatenate([spare, below]),
     )
-
-
-def _check_relations(grid: Grid, rows: _Rows) -> None:
-    """Refuse values that do not satisfy their own relations: every result would be meaningless."""
-    slack = _WITHIN * max(1.0, float(np.abs(grid.values).max(initial=0))) if grid.values.dtype.kind == "f" else 0.0
-    if (rows.low > slack).any() or (rows.high < -slack).any():
-        raise InternalFault(where="tables.relations")
 
 
 def _ones(count: int) -> NDArray[np.int64]:
@@ -283,12 +279,7 @@ def best_displacement(
 
 
 def shortest_displacement(
-    system: System,
-    price: Reals,
-    column: int,
-    sense: float,
-    span: tuple[float, float],
-    seconds: float | None = None,
+    system: System, price: Reals, column: int, sense: float, span: tuple[float, float], seconds: float | None = None
 ) -> Reals | Outcome:
     """The displacement of least price times distance that moves one column up or down by something in the span."""
     up, down, twice = np.maximum(system.high, 0.0), np.maximum(-system.low, 0.0), 2 * system.size

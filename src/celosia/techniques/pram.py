@@ -61,7 +61,9 @@ def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
             change = through_two_stages(codes, strata[taking_part], size, stay, chance)
         else:
             words, codes = _matrix_codes(words, codes, matrix, name)
-            change = through_matrix(codes, _table(matrix), chance[0])
+            names = sorted(matrix)
+            table = np.array([[float(matrix[row].get(to, 0)) for to in names] for row in names])
+            change = through_matrix(codes, table, chance[0])
         columns[name] = replace_cells(cells, taking_part, words.take(pa.array(change.codes)))
         notes[name] = _change_figures(codes, change)
     preserved = ("categories", "frequencies_expected") if matrix is None else ()
@@ -196,11 +198,6 @@ def _matrix_codes(words: pa.Array, codes: Rows, matrix: Mapping[str, Any], name:
         rows = int(uncovered[codes].sum())
         raise MatrixIncomplete(technique="pram", variable=name, categories=int(uncovered.sum()), rows=rows)
     return known, index.to_numpy(zero_copy_only=False).astype(np.int64)[codes]
-
-
-def _table(matrix: Mapping[str, Mapping[str, Decimal]]) -> Floats:
-    names = sorted(matrix)
-    return np.array([[float(matrix[name].get(to, 0)) for to in names] for name in names])
 
 
 def through_matrix(codes: Rows, table: Floats, chance: Floats) -> PramDraw:

@@ -131,7 +131,8 @@ def _for_attribute(
     if variable.role is Role.SENSITIVE:
         return _for_sensitive_category(variable, facts)
     if variable.role is Role.QUASI:
-        return _for_quasi_category(variable, facts)
+        rare = _proposal(variable, "suppress_cells", "rare_values", k=3, mode="rare")
+        return (*_grouping(variable, facts), rare, _proposal(variable, "pram", "pram", stay="0.8"))
     return ()
 
 
@@ -194,11 +195,6 @@ def _for_sensitive_category(variable: Variable, facts: ColumnFacts) -> tuple[Pro
     settings = {"columns": quasi, "sensitive": [variable.name], "l": 2}
     masked = Proposal(variable.name, "mask_sensitive", settings, "sensitive", () if quasi else ("columns",))
     return (masked, *_grouping(variable, facts), _proposal(variable, "pram", "pram", stay="0.8"))
-
-
-def _for_quasi_category(variable: Variable, facts: ColumnFacts) -> tuple[Proposal, ...]:
-    rare = _proposal(variable, "suppress_cells", "rare_values", k=3, mode="rare")
-    return (*_grouping(variable, facts), rare, _proposal(variable, "pram", "pram", stay="0.8"))
 
 
 def _grouping(variable: Variable, facts: ColumnFacts) -> tuple[Proposal, ...]:

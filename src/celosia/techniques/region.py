@@ -93,15 +93,12 @@ def _finder(settings: Settings) -> Find:
 
 def _official(settings: Settings) -> Find:
     official = lookup(settings["list"])
-    level = settings["level"] or _region_level(official)
+    # The official division a place list speaks of: the department or the region.
+    divisions = (level for level in ("department", "region") if level in official.levels)
+    level = settings["level"] or next(divisions, official.levels[-1])
     if level not in official.levels:
         raise conflict(_NAME, "level", "list_levels", "hierarchy")
     return lambda value: _region(official, value, official.levels.index(level), settings["labels"])
-
-
-def _region_level(official: OfficialList) -> str:
-    """The official division a place list speaks of: the department or the region."""
-    return next((level for level in ("department", "region") if level in official.levels), official.levels[-1])
 
 
 def _region(official: OfficialList, value: str, level: int, style: str) -> str | None:

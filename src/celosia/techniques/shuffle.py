@@ -15,11 +15,5 @@ def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
 
 
 TECHNIQUE = Technique(
-    name="shuffle",
-    lines=Lines.ROWS,
-    params={},
-    uses=lambda settings: (),
-    apply=_apply,
-    random=True,
-    norms=("M36",),
+    name="shuffle", lines=Lines.ROWS, params={}, uses=lambda settings: (), apply=_apply, random=True, norms=("M36",)
 )

@@ -75,7 +75,9 @@ def _edit_lines(
     before = project.variables
     schema = Schema(tuple(variable.name for variable in before))
     for name in schema.chosen(changes, "changes"):
-        _refuse_unknown_fields(changes[name])
+        for field in changes[name]:
+            if field not in EDITABLE:
+                raise ValueOutOfRange(parameter="field", given=field, allowed=", ".join(EDITABLE))
     after = [edit_variable(variable, changes.get(variable.name, {})) for variable in before]
     touched = _changed_fields(before, after)
     if not touched:
@@ -109,12 +111,6 @@ def current_approvals(project: Project) -> tuple[str, ...]:
     return tuple(what for what in COVERED if valid_approvals(project, what))
 
 
-def _refuse_unknown_fields(changes: Mapping[str, Any]) -> None:
-    for field in changes:
-        if field not in EDITABLE:
-            raise ValueOutOfRange(parameter="field", given=field, allowed=", ".join(EDITABLE))
-
-
 def _changed_fields(before: Sequence[Variable], after: Sequence[Variable]) -> tuple[str, ...]:
     """The fields in which two states of the dictionary differ, in the order in which they are declared."""
     pairs = list(zip(before, after, strict=True))
@@ -131,17 +127,15 @@ def _read_field(field: str, given: Any) -> Any:
     """What a field would hold, in its own type."""
     if field in ENUMS:
         return _read_enum(field, given)
-    if field in TRAITS:
-        return _read_answer(field, given, (True, False, None))
-    if field in FLAGS:
-        return _read_answer(field, given, (True, False))
+    if field in TRAITS or field in FLAGS:
+        return _read_answer(field, given, (True, False, None) if field in TRAITS else (True, False))
     return _read_codes(field, given) if field in LISTS else _read_text(field, given)
 
 
 def _read_enum(field: str, given: Any) -> StrEnum | None:
-    known = [member.value for member in ENUMS[field]]
     if given in ("", None):
         return None
+    known = [member.value for member in ENUMS[field]]
     if given not in known:
         raise ValueOutOfRange(parameter=field, given=given, allowed=", ".join(known))
     return ENUMS[field](given)
@@ -164,8 +158,7 @@ def _read_codes(field: str, given: Any) -> tuple[str, ...]:
     if not isinstance(given, list | tuple):
         allowed = messages.text("dictionary.allowed.codes")
         raise ValueOutOfRange(parameter=field, given=type(given).__name__, allowed=allowed)
-    texts = [_read_text(field, code) for code in given]
-    return tuple(dict.fromkeys(text for text in texts if text))
+    return tuple(dict.fromkeys(filter(None, [_read_text(field, code) for code in given])))
 
 
 # --- exceptions -----------------------------------------------------------------------------------
@@ -232,10 +225,16 @@ def _excepting_rule(project: Project, rule: str) -> Rule:
 
 def _override_table(document: TOMLDocument, rule: Rule) -> Any:
     """The table of an override, made with its parents where it is absent."""
-    norms = document.setdefault("overrides", tomlkit.table(is_super_table=True))
-    rules = norms.setdefault(rule.protocol, tomlkit.table(is_super_table=True))
+    rules = super_table(super_table(document, "overrides"), rule.protocol)
     rules.setdefault(rule.id, tomlkit.table())
     return document["overrides"][rule.protocol][rule.id]
+
+
+def super_table(document: Any, name: str) -> Any:
+    """A table of tables that is never written as a heading of its own; made where it is absent."""
+    if name not in document:
+        document[name] = tomlkit.table(is_super_table=True)
+    return document[name]
 
 
 def _withdraw_from(document: Any, table: Any, rule: Rule, variable: str) -> None:

@@ -84,13 +84,14 @@ def tried_lines(source: ProjectArg, changes: Mapping[str, Mapping[str, Any]]) ->
 def _lines_of(project: Project, variables: Sequence[Variable]) -> _LineBuilder:
     document = project.settings
     bases, saved = _bases_of(project, variables, document), _saved_figures(project)
+    columns, areas = _still_valid(saved.columns, bases.columns), _still_valid(saved.areas, bases.areas)
     return _LineBuilder(
         project=project,
         document=document,
-        figures={v.name: _figures_of(saved, v.name, bases) for v in variables},
-        reports=_geography_reports(saved, bases),
+        figures={name: ColumnFigures(**column["figures"]) for name, column in columns.items()},
+        reports={name: _geography_report(area["report"]) for name, area in areas.items()},
         units=saved.persons.get("count") if saved.persons.get("key") == bases.persons else None,
-        counted=_is_counted(saved, bases),
+        counted=len(columns) == len(bases.columns) and len(areas) == len(bases.areas),
     )
 
 
@@ -100,7 +101,7 @@ class _LineBuilder:
 
     project: Project
     document: Mapping[str, Any]
-    figures: Mapping[str, ColumnFigures | None]
+    figures: Mapping[str, ColumnFigures]
     reports: Mapping[str, GeographyReport]
     units: int | None
     counted: bool
@@ -168,23 +169,20 @@ def count_columns(project_or_folder: ProjectArg, report: Progress = None, *, now
         figures = {
             "format": FIGURES_FORMAT,
             "columns": columns,
-            "areas": _count_areas(source, saved, bases, document, project),
+            "areas": _count_areas(source, saved, bases, project),
             "persons": _count_persons(source, saved, bases),
         }
     save_report(project, FIGURES_REPORT, figures, now=now)
     return len(lacking)
 
 
-def _count_areas(
-    source: OpenTable, saved: _Figures, bases: _Bases, document: Mapping[str, Any], project: Project
-) -> dict[str, Any]:
+def _count_areas(source: OpenTable, saved: _Figures, bases: _Bases, project: Project) -> dict[str, Any]:
     minimum = mel_demands(project)[0] if bases.areas else MINIMUM
-    areas = {}
-    for name, basis in bases.areas.items():
-        area = saved.areas.get(name, {})
-        fresh = area.get("key") == basis
-        areas[name] = area if fresh else {"key": basis, "report": geography_rule(source, name, minimum).as_dict()}
-    return areas
+    valid = _still_valid(saved.areas, bases.areas)
+    return {
+        name: valid.get(name) or {"key": basis, "report": geography_rule(source, name, minimum).as_dict()}
+        for name, basis in bases.areas.items()
+    }
 
 
 def _count_persons(source: OpenTable, saved: _Figures, bases: _Bases) -> Mapping[str, Any]:
@@ -243,31 +241,14 @@ def _saved_figures(project: Project) -> _Figures:
     return _Figures(document["columns"], document["areas"], document["persons"])
 
 
-def _is_counted(saved: _Figures, bases: _Bases) -> bool:
-    columns = all(saved.columns.get(name, {}).get("key") == basis for name, basis in bases.columns.items())
-    return columns and all(saved.areas.get(name, {}).get("key") == basis for name, basis in bases.areas.items())
-
-
-def _figures_of(saved: _Figures, name: str, bases: _Bases) -> ColumnFigures | None:
-    column = saved.columns.get(name, {})
-    return ColumnFigures(**column["figures"]) if column.get("key") == bases.columns[name] else None
-
-
-def _geography_reports(saved: _Figures, bases: _Bases) -> dict[str, GeographyReport]:
-    """The rule over each geographic variable whose areas are counted."""
-    fresh = {
-        name: saved.areas[name] for name, key in bases.areas.items() if saved.areas.get(name, {}).get("key") == key
-    }
-    return {name: _geography_report(area["report"]) for name, area in fresh.items()}
+def _still_valid(saved: Mapping[str, Mapping[str, Any]], bases: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
+    """The saved figures that were counted from what is there now."""
+    return {name: saved[name] for name, basis in bases.items() if saved.get(name, {}).get("key") == basis}
 
 
 def _geography_report(document: Mapping[str, Any]) -> GeographyReport:
     levels = tuple(GeographyLevel(**{**level, "floors": ()}) for level in document["levels"])
-    return GeographyReport(
-        document["variable"],
-        UnitKind(document["unit"]),
-        document["unit_variable"],
-        document["minimum"],
-        document["units"],
-        levels,
+    variable, unit_variable, minimum, units = (
+        document[key] for key in ("variable", "unit_variable", "minimum", "units")
     )
+    return GeographyReport(variable, UnitKind(document["unit"]), unit_variable, minimum, units, levels)

@@ -19,17 +19,12 @@ from celosia.model.protocols import Rule
 from celosia.model.reports.verification import Publication
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.candidate.approvals import Parts, changes_since, covered_parts, digest_for, figures_for, seal_of
-from celosia.pipeline.candidate.rules import rules_of
+from celosia.pipeline.candidate.rules import missing_signers, rules_of
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.release.archive import own_release
-from celosia.pipeline.release.documents import (
-    FORMATS,
-    collect_document_input,
-    document_builders,
-    export_annotated_dictionary,
-    render,
-)
+from celosia.pipeline.release.document_input import collect_document_input
+from celosia.pipeline.release.documents import FORMATS, document_builders, export_annotated_dictionary, render
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.journal_recovery import recover_journal
 from celosia.pipeline.release.make_release import given_signatures
@@ -71,6 +66,8 @@ def dossier_view(folder: PathArg, *, now: datetime | None = None) -> DossierView
         return DossierView(Path(folder).name, (), problems=report.problems)
     no_rules: tuple[Rule, ...] = ()
     rules = facts.read("overrides", lambda: rules_of(project), no_rules)
+    delivered = ReleasePaths(facts.paths.delivery).manifest.is_file()
+    asked = "asked" if any(rule.measure == "delivery" for rule in rules) else ""
     return DossierView(
         project=project.config.name,
         protocols=project.config.protocols,
@@ -81,7 +78,7 @@ def dossier_view(folder: PathArg, *, now: datetime | None = None) -> DossierView
         people=facts.people,
         candidate=bool(facts.candidate),
         seeded=facts.plan is not None and facts.plan.seed != "none",
-        delivery=_delivery_state(facts, rules),
+        delivery="done" if delivered else asked,
         problems=report.problems,
     )
 
@@ -95,19 +92,19 @@ def _approval_subjects(facts: ProjectFacts, project: Project, rules: Sequence[Ru
         if rule.measure in _SUBJECTS:
             roles = tuple(rule.asked.get("roles", _VERIFIER))
             asked[_SUBJECTS[rule.measure]] = tuple(dict.fromkeys((*asked.get(_SUBJECTS[rule.measure], ()), *roles)))
-    given = [approval for approval, _ in facts.approvals]
-    parts = covered_parts(project) if given else {}
-    order = [what for what in _SUBJECTS.values() if what in asked]
+    parts = covered_parts(project) if facts.approvals else {}
+    candidate = bool(facts.candidate)
+    ready = {
+        "dictionary": facts.variables is not None,
+        "plan": facts.plan is not None and not facts.stale,
+        "residual": candidate,
+        "candidate": candidate,
+    }
     return tuple(
-        Subject(what, asked[what], _is_ready(facts, what), _given_approvals(facts, project, what, parts))
-        for what in order
+        Subject(what, asked[what], ready[what], _given_approvals(facts, project, what, parts))
+        for what in _SUBJECTS.values()
+        if what in asked
     )
-
-
-def _is_ready(facts: ProjectFacts, what: str) -> bool:
-    if what == "dictionary":
-        return facts.variables is not None
-    return facts.plan is not None and not facts.stale if what == "plan" else bool(facts.candidate)
 
 
 def _given_approvals(facts: ProjectFacts, project: Project, what: str, parts: Parts) -> tuple[GivenApproval, ...]:
@@ -134,6 +131,7 @@ def _release_view(release: ReleaseOnDisk, facts: ProjectFacts, rules: Sequence[R
     manifest = release.manifest
     named = [entry.get("facts") or {} for entry in facts.journal if entry.get("what") == "release"]
     valid = given_signatures(release)
+    unreadable = ("signatures",) if None in release.signatures else ()
     signatures = tuple(
         GivenSignature(signature.role, signature.name, signature.key, signature.when, signature in valid)
         for signature in release.signatures
@@ -148,24 +146,13 @@ def _release_view(release: ReleaseOnDisk, facts: ProjectFacts, rules: Sequence[R
         suppressed_rows=manifest.suppressed_rows,
         manifest=manifest.digest,
         files=tuple(sorted(manifest.files)),
-        wrong=(
-            *release.changed,
-            *release.added,
-            *release.removed,
-            *(("signatures",) if None in release.signatures else ()),
-        ),
+        wrong=(*release.changed, *release.added, *release.removed, *unreadable),
         made=any(facts_noted.get("manifest") == manifest.digest for facts_noted in named),
         current=facts.release is not None and facts.release.folder == release.folder,
         signatures=signatures,
-        missing=tuple(role for role in asked if role not in signed),
+        missing=tuple(missing_signers(tuple(asked), signed)),
         publication=release.publication,
     )
-
-
-def _delivery_state(facts: ProjectFacts, rules: Sequence[Rule]) -> str:
-    if ReleasePaths(facts.paths.delivery).manifest.is_file():
-        return "done"
-    return "asked" if any(rule.measure == "delivery" for rule in rules) else ""
 
 
 def release_view(source: ProjectArg, release: str) -> SigningView:
@@ -186,11 +173,9 @@ def publish_release(
 ) -> Publication:
     """Enter a release as published, with its dates written as 2026-11-20."""
     project = open_project(source)
-    days = {
-        "consultation": _read_day("consultation", consultation),
-        "publication_date": _read_day("date", publication_date),
-    }
-    return publish(project, own_release(project, release), **days, update_period=update_period, now=now)
+    asked, published = _read_day("consultation", consultation), _read_day("date", publication_date)
+    path = own_release(project, release)
+    return publish(project, path, consultation=asked, publication_date=published, update_period=update_period, now=now)
 
 
 def _read_day(parameter: str, given: str) -> date | None:

@@ -75,7 +75,9 @@ def project_hierarchies(source: ProjectArg, *, measured: bool = True) -> Hierarc
     Their heights and problems need a look at every column: `measured=False` spares it.
     """
     project = open_project(source)
-    specs, needed = project.settings.get("hierarchies", {}), _asked_by_criteria(project.settings)
+    specs, criteria = _stored_specs(project), project.settings.get("policy", {}).get("criteria", ())
+    # The sensitive variables whose criterion measures distances in a tree.
+    needed = {str(asked.get("variable")) for asked in criteria if asked.get("distance") == "hierarchical"}
     with open_table(project) as table_source:
         published = {variable.name for variable in dictionary.publishable_variables(table_source.variables)}
         lines = [
@@ -87,12 +89,6 @@ def project_hierarchies(source: ProjectArg, *, measured: bool = True) -> Hierarc
         if measured:
             lines = [_measure_line(table_source, project.folder, line, specs.get(line.variable)) for line in lines]
     return HierarchyList(tuple(lines), project.settings_digest)
-
-
-def _asked_by_criteria(document: Mapping[str, Any]) -> set[str]:
-    """The sensitive variables whose criterion measures distances in a tree."""
-    criteria = document.get("policy", {}).get("criteria", ())
-    return {str(criterion.get("variable")) for criterion in criteria if criterion.get("distance") == "hierarchical"}
 
 
 def _hierarchy_line(
@@ -116,20 +112,15 @@ def _hierarchy_line(
 
 
 def _measure_line(table_source: OpenTable, folder: Path, line: HierarchyLine, stored: Spec | None) -> HierarchyLine:
+    """The line with the highest level of its hierarchy and what stops it, if anything does."""
     if not line.origin:
         return line
-    height, problem = _measured_height(table_source, folder, line.variable, without_bounds(stored or {}))
-    return replace(line, height=height, problem=problem)
-
-
-def _measured_height(table_source: OpenTable, folder: Path, name: str, spec: Spec) -> tuple[int | None, str]:
-    """The highest level of a hierarchy and what stops it, if anything does."""
     try:
-        column = column_of(table_source, name)
-        built = build_over(column, spec or proposed_spec(column), folder)
+        column = column_of(table_source, line.variable)
+        built = build_over(column, without_bounds(stored or {}) or proposed_spec(column), folder)
     except (BadInput, Refusal, WrongUse) as refused:
-        return None, str(refused)
-    return built.compiled.height, "" if built.stops is None else str(built.stops)
+        return replace(line, problem=str(refused))
+    return replace(line, height=built.compiled.height, problem="" if built.stops is None else str(built.stops))
 
 
 # --- trying -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -143,23 +143,15 @@ def trial_of(
     column: Column, spec: Mapping[str, Any], folder: Path, origin: str, show_gaps: bool, at_most: int = MOST_GROUPS
 ) -> HierarchyTrial:
     """The levels that a description makes of a column, or the sentence that says why it makes none."""
+    levels: tuple[LevelView, ...] = ()
+    missing: tuple[str, ...] = ()
     try:
         built = build_over(column, spec, folder)
     except _STOPPING_ERRORS as refused:
-        return _hierarchy_trial(column, spec, origin, (), (), str(refused), show_gaps)
-    problem = "" if built.stops is None else str(built.stops)
-    return _hierarchy_trial(column, spec, origin, levels_of(column, built, at_most), built.gaps, problem, show_gaps)
-
-
-def _hierarchy_trial(
-    column: Column,
-    spec: Mapping[str, Any],
-    origin: str,
-    levels: Sequence[LevelView],
-    missing: Sequence[str],
-    problem: str,
-    show_gaps: bool,
-) -> HierarchyTrial:
+        problem = str(refused)
+    else:
+        problem = "" if built.stops is None else str(built.stops)
+        levels, missing = levels_of(column, built, at_most), built.gaps
     veiled = is_veiled(column.variable)
     rows_of = column.rows_of
     shown = tuple(VEIL if veiled else value for value in missing[:MOST_GROUPS]) if show_gaps else ()
@@ -171,7 +163,7 @@ def _hierarchy_trial(
         spec=dict(spec),
         values=len(column.values),
         rows=int(column.counts.sum()),
-        levels=tuple(_veil_level(level) for level in levels) if veiled else tuple(levels),
+        levels=tuple(replace(level, groups=_veil_groups(level.groups)) for level in levels) if veiled else levels,
         gap_values=len(missing),
         gap_rows=sum(rows_of[value] for value in missing),
         gaps=shown,
@@ -238,9 +230,8 @@ def _interval_width(spec: Mapping[str, Any], level: int, compiled: CompiledHiera
     return f"{Decimal(str(spec['width'])) * int(spec.get('factor', 2)) ** (level - 1):f}"
 
 
-def _veil_level(level: LevelView) -> LevelView:
-    groups = tuple(GroupView(VEIL, group.values, group.rows, group.parent) for group in level.groups)
-    return LevelView(level.level, groups, level.total, level.smallest, level.width)
+def _veil_groups(groups: Sequence[GroupView]) -> tuple[GroupView, ...]:
+    return tuple(GroupView(VEIL, group.values, group.rows, group.parent) for group in groups)
 
 
 def origin_of(spec: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ this very candidate. Sources: WP29 opinion 05/2014; MINSAL, Verificación y Vali
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -147,15 +148,12 @@ def received_claims(source: ProjectArg) -> ClaimsView:
     expected, rows = digest_of_file(project.paths.claims), claim_rows(project.folder)
     candidate = candidate_digest(project)
     current = bool(candidate) and len(rows) > 1 and rows[1][1:2] == [candidate]
-    values = _published_values(project, candidate) if current else {}
+    values: dict[int, Values] = {}
+    if current:
+        # Where the plan or the source changed, the claims can be judged by their row alone.
+        with contextlib.suppress(CelosiaError):
+            values = {record.row: record.values for record in worksheet_for(project, candidate).records}
     return ClaimsView(current, tuple(_claim_line(line, row, values) for line, row in attempts_in(rows)), expected)
-
-
-def _published_values(project: Project, candidate: str) -> dict[int, Values]:
-    try:
-        return {record.row: record.values for record in worksheet_for(project, candidate).records}
-    except CelosiaError:  # the plan or the source changed: the claims can be judged by their row alone
-        return {}
 
 
 def _claim_line(line: int, row: Cells, values: Mapping[int, Values]) -> ClaimLine:

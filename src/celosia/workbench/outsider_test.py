@@ -349,18 +349,13 @@ def add_attempts(folder: Path, candidate: str, attempts: Sequence[Cells], again:
         rows = []
     rows = rows or form_rows(candidate)
     for attempt in attempts:
-        if not (again and any(_is_same(row, attempt) for row in rows[HEAD_ROWS:])):
-            _enter(rows, attempt)
+        if again and any(_is_same(row, attempt) for row in rows[HEAD_ROWS:]):
+            continue
+        # The line that waits for this target is filled; without one a line is added.
+        lines = enumerate(rows[HEAD_ROWS:], start=HEAD_ROWS)
+        place = next((place for place, row in lines if row[0] == attempt[0] and not any(row[1:])), len(rows))
+        rows[place : place + 1] = [attempt]
     write_rows(ProjectPaths(folder).claims, rows)
-
-
-def _enter(rows: list[Cells], attempt: Cells) -> None:
-    """Fill the line that waits for this target, or add one."""
-    for place, row in enumerate(rows):
-        if place >= HEAD_ROWS and row[0] == attempt[0] and not any(row[1:]):
-            rows[place] = attempt
-            return
-    rows.append(attempt)
 
 
 def _is_same(row: Cells, attempt: Cells) -> bool:

@@ -33,6 +33,7 @@ from celosia.pipeline.project.settings_schema import POLICY, exact_share, refuse
 from celosia.protocols.errors import OverrideNotPossible
 from celosia.protocols.load import combined_rules, least, norm_of, smallest_class
 from celosia.risk.criteria import CRITERIA, criterion_from
+from celosia.workbench.dictionary_edit import super_table
 from celosia.workbench.errors import WeakerThanNorm
 from celosia.workbench.views.policy import CriterionForm, CriterionInForce, Demand, PolicyView
 
@@ -46,7 +47,10 @@ def policy_view(source: ProjectArg) -> PolicyView:
     project = open_project(source)
     document, variables = project.settings, project.variables
     rules = combined_rules(project.config.protocols, document.get("overrides", {}))
-    policy, blocked = _policy_or_reason(document, variables, project.config.protocols)
+    try:
+        policy, blocked = policy_of(document, variables, project.config.protocols), ""
+    except CelosiaError as refusal:
+        policy, blocked = _policy_as_written(document, variables, project.config.protocols), str(refusal)
     written = document.get("policy", {})
     return PolicyView(
         digest=project.settings_digest,
@@ -115,16 +119,6 @@ def edit_policy(
 # --- the view -------------------------------------------------------------------------------------
 
 
-def _policy_or_reason(
-    document: Document, variables: Sequence[Variable], protocols: Sequence[str]
-) -> tuple[Policy, str]:
-    """The policy in force; where none can be made, what is known of it and the sentence that says why."""
-    try:
-        return policy_of(document, variables, protocols), ""
-    except CelosiaError as refusal:
-        return _policy_as_written(document, variables, protocols), str(refusal)
-
-
 def _policy_as_written(document: Document, variables: Sequence[Variable], protocols: Sequence[str]) -> Policy:
     """What the file says, unchecked: the form that mends it must be able to show it."""
     given = {key: value for key, value in document.get("policy", {}).items() if POLICY[key].accepts(value)}
@@ -154,17 +148,9 @@ def _norm_demands(rules: Sequence[Rule], as_printed: Sequence[Rule]) -> Iterator
     for rule in rules:
         measure = _demand_measure(rule)
         if measure:
-            own = printed[rule.protocol, rule.id]
-            yield Demand(
-                rule.protocol,
-                rule.id,
-                rule.section,
-                measure,
-                _demand_number(own),
-                _demand_number(rule),
-                rule.severity is Severity.MUST,
-                rule.overridden,
-            )
+            norm, asked = _demand_number(printed[rule.protocol, rule.id]), _demand_number(rule)
+            compulsory = rule.severity is Severity.MUST
+            yield Demand(rule.protocol, rule.id, rule.section, measure, norm, asked, compulsory, rule.overridden)
 
 
 def _demand_measure(rule: Rule) -> str:
@@ -272,19 +258,14 @@ def _needless_overrides(
     for name, changed in overrides.items():
         for identifier in changed:
             key = next(key for key in ((name, identifier), (norm_of(name), identifier)) if key in printed)
-            norm, here, value = (
-                _demand_number(printed[key]),
-                _demand_number(asked[key]),
-                chosen.get(_demand_measure(printed[key])),
-            )
+            norm, here = _demand_number(printed[key]), _demand_number(asked[key])
+            value = chosen.get(_demand_measure(printed[key]))
             if norm is not None and here is not None and value is not None and here < norm <= value:
                 yield name, identifier
 
 
 def _put_settings(document: tomlkit.TOMLDocument, asked: Mapping[str, Any]) -> None:
-    if "policy" not in document:
-        document["policy"] = tomlkit.table()
-    section: Any = document["policy"]
+    section: Any = document.setdefault("policy", tomlkit.table())
     for key, value in asked.items():
         if value is None:
             section.pop(key, None)
@@ -296,7 +277,7 @@ def _put_settings(document: tomlkit.TOMLDocument, asked: Mapping[str, Any]) -> N
 
 def _put_overrides(document: tomlkit.TOMLDocument, overrides_changed: _OverrideChanges, why: str) -> None:
     for rule, asked in overrides_changed.added:
-        norm = _super_table(_super_table(document, "overrides"), rule.protocol)
+        norm = super_table(super_table(document, "overrides"), rule.protocol)
         norm[rule.id] = tomlkit.table().add("asked", _toml_item(asked)).add("reason", why)
     for name, identifier in overrides_changed.needless:
         overrides: Any = document["overrides"]
@@ -305,13 +286,6 @@ def _put_overrides(document: tomlkit.TOMLDocument, overrides_changed: _OverrideC
             overrides.pop(name)
         if not overrides:
             document.pop("overrides")
-
-
-def _super_table(document: Any, name: str) -> Any:
-    """A table of tables that is never written as a heading of its own."""
-    if name not in document:
-        document[name] = tomlkit.table(is_super_table=True)
-    return document[name]
 
 
 def _toml_item(value: Any) -> Any:

@@ -16,14 +16,7 @@ from celosia.model.variables import Role
 from celosia.pipeline.project.edits import write_request
 from celosia.pipeline.project.files import digest_of_file
 from celosia.pipeline.project.folder import ProjectArg, open_project
-from celosia.pipeline.project.request import (
-    ITEMS,
-    PROPERTY_KEYS,
-    QUESTIONS,
-    demanded_items,
-    is_property,
-    missing_items,
-)
+from celosia.pipeline.project.request import ITEMS, PROPERTY_KEYS, QUESTIONS, demanded_items, is_property, missing_items
 from celosia.workbench.errors import PropertyIncomplete
 from celosia.workbench.views.request import RequestForm, RequestItem, RequestVariable
 

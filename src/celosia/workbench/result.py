@@ -38,15 +38,7 @@ from celosia.pipeline.project.saved_reports import save_report, saved_report
 from celosia.protocols.load import combined_rules
 from celosia.protocols.measures import MEASURES, Stage
 from celosia.workbench.errors import NotOnThisEngine
-from celosia.workbench.views.result import (
-    EvaluationView,
-    LastCheck,
-    LaterRule,
-    Result,
-    SideColumn,
-    SideRow,
-    Sides,
-)
+from celosia.workbench.views.result import EvaluationView, LastCheck, LaterRule, Result, SideColumn, SideRow, Sides
 from celosia.workbench.views.saved import Saved, saved_report_of
 
 MOST_ROWS = 200  # of a side-by-side page
@@ -58,12 +50,13 @@ def result_view(source: ProjectArg) -> Result:
     """The present candidate: verdict, what it gave up, rule by rule; quick, because nothing is measured again."""
     project = open_project(source)
     journal = project.journal.entries
-    refused = _refused_run(journal)
+    runs = [entry for entry in journal if entry.get("what") in ("run", "run-refused")]
+    refused = str(runs[-1]["when"]) if runs and runs[-1]["what"] == "run-refused" else ""
     try:
         check, plan = read_check(project.paths.candidate), project.plan
     except CelosiaError:
         return Result(candidate=False, refused=refused)
-    run: Entry = next((entry for entry in reversed(journal) if entry.get("what") == "run"), {})
+    run: Entry = next((entry for entry in reversed(runs) if entry["what"] == "run"), {})
     suppressed, share = _suppressed_rows(check, plan)
     origin_names = set(original_names(plan).values())
     return Result(
@@ -91,12 +84,6 @@ def result_view(source: ProjectArg) -> Result:
         later=_later_rules(project),
         check=_last_check(journal, check),
     )
-
-
-def _refused_run(journal: Sequence[Entry]) -> str:
-    """When the last run was refused, if no other came after it."""
-    runs = [entry for entry in journal if entry.get("what") in ("run", "run-refused")]
-    return str(runs[-1]["when"]) if runs and runs[-1]["what"] == "run-refused" else ""
 
 
 def _last_check(journal: Sequence[Entry], check: CheckReport) -> LastCheck | None:

@@ -126,15 +126,12 @@ def _shorten(figures: Mapping[str, Any]) -> dict[str, Any]:
     """The first scenarios, and the first lines of their tables; `listed` says how many there are."""
     if "scenarios" not in figures:
         return dict(figures)
-    scenarios = [
-        {**scenario, "table": _shortened_table(scenario["table"])} if "table" in scenario else scenario
-        for scenario in figures["scenarios"][:SHOWN]
-    ]
+    scenarios = [dict(scenario) for scenario in figures["scenarios"][:SHOWN]]
+    for scenario in scenarios:
+        if "table" in scenario:
+            lines = scenario["table"]["lines"]
+            scenario["table"] = {**scenario["table"], "lines": lines[:SHOWN], "listed": len(lines)}
     return {**figures, "scenarios": scenarios, "listed": len(figures["scenarios"])}
-
-
-def _shortened_table(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {**table, "lines": table["lines"][:SHOWN], "listed": len(table["lines"])}
 
 
 def basis(project: Project, name: str) -> str:

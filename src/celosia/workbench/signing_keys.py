@@ -16,7 +16,7 @@ from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.author import author, card_path, identity_path
 from celosia.pipeline.project.edits import add_person
-from celosia.pipeline.project.errors import IdentityMissing, WrongPassphrase
+from celosia.pipeline.project.errors import IdentityDamaged, IdentityMissing, WrongPassphrase
 from celosia.pipeline.project.folder import ProjectArg, open_project
 from celosia.pipeline.project.identity import Identity, load_identity, new_identity, read_card
 from celosia.pipeline.project.people import role_words, same_name
@@ -55,8 +55,8 @@ def _open_key(key: PathArg, passphrase: str) -> Identity:
         return load_identity(passphrase, key)
     except IdentityMissing:
         raise KeyAbsent(name=author()) from None
-    except WrongPassphrase:
-        raise WrongPassphrase(path=Path(key).name) from None
+    except (IdentityDamaged, WrongPassphrase) as refusal:
+        raise type(refusal)(path=Path(key).name) from None
 
 
 # --- signing --------------------------------------------------------------------------------------

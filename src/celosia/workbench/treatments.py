@@ -26,14 +26,7 @@ from celosia.pipeline.project.edits import edit_settings
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.pseudonym_keys import refuse_pseudonyms
 from celosia.techniques import read_step
-from celosia.workbench.views.treatments import (
-    DeclaredStep,
-    ProposedStep,
-    Step,
-    StepParameter,
-    StepsView,
-    TechniqueForm,
-)
+from celosia.workbench.views.treatments import DeclaredStep, ProposedStep, Step, StepParameter, StepsView, TechniqueForm
 
 _FROM_PROJECT = ("key", "person", "unknown", "decimal")  # parameters that the project itself gives
 _BY_LINES = {"map": "pairs", "where": "conditions", "keep": "conditions"}  # tables that a person can write line by line

@@ -62,7 +62,10 @@ def open_session(master: str, folder: Path, memory: int) -> SparkSession:
     try:
         with _environment(master):
             if SparkContext._gateway is None:
-                _launch(conf, folder)
+                # Start Java with its words going to a private file instead of our own terminal.
+                with open(folder / "spark.log", "ab") as log:
+                    gateway = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
+                SparkContext._ensure_initialized(gateway=gateway, conf=conf)
             session = SparkSession.builder.config(conf=conf).getOrCreate()
         if active is None:
             session.sparkContext.setLogLevel("OFF")  # executors follow only what is said, not what is configured
@@ -135,13 +138,6 @@ def _configuration(master: str, folder: Path, memory: int) -> SparkConf:
 def executor_python() -> str:
     """The Python of the executors: the one that runs here, unless the cluster's administrator names another."""
     return os.environ.get("PYSPARK_PYTHON") or sys.executable
-
-
-def _launch(conf: SparkConf, folder: Path) -> None:
-    """Start Java with its words going to a private file instead of our own terminal."""
-    with open(folder / "spark.log", "ab") as log:
-        gateway = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
-    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
 
 
 @contextlib.contextmanager

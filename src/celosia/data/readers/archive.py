@@ -59,7 +59,10 @@ def refuse_bomb(path: Path) -> None:
             _refuse_directory(path, stream)
             with zipfile.ZipFile(path) as archive:
                 parts = archive.infolist()
-            _refuse_declared_sizes(path, parts)
+            if len(parts) > MOST_PARTS or sum(part.file_size for part in parts) > LARGEST_WORKBOOK:
+                raise _too_large(path)
+            if any(part.compress_type not in (_STORED, _DEFLATED) or part.flag_bits & 1 for part in parts):
+                raise DamagedFile(path=str(path), format="Excel")
             _refuse_inflated_sizes(path, stream, parts)
         except (zipfile.BadZipFile, zlib.error, struct.error, expat.ExpatError, NotImplementedError, ValueError):
             raise DamagedFile(path=str(path), format="Excel") from None
@@ -78,13 +81,6 @@ def _refuse_directory(path: Path, stream: BinaryIO) -> None:
         (directory_size,) = struct.unpack_from("<Q", tail, long + 40)
     if directory_size > LARGEST_DIRECTORY:
         raise _too_large(path)
-
-
-def _refuse_declared_sizes(path: Path, parts: list[zipfile.ZipInfo]) -> None:
-    if len(parts) > MOST_PARTS or sum(part.file_size for part in parts) > LARGEST_WORKBOOK:
-        raise _too_large(path)
-    if any(part.compress_type not in (_STORED, _DEFLATED) or part.flag_bits & 1 for part in parts):
-        raise DamagedFile(path=str(path), format="Excel")
 
 
 def _too_large(path: Path) -> WorkbookTooLarge:

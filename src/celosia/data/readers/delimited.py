@@ -160,12 +160,7 @@ Columns = tuple[int, tuple[int, ...], tuple[str, ...]]  # width of the file, pos
 
 
 def _copy_rows(
-    path: Path,
-    text: Path,
-    choices: ReadingChoices,
-    columns: Columns,
-    draft: Path,
-    progress: Progress | None,
+    path: Path, text: Path, choices: ReadingChoices, columns: Columns, draft: Path, progress: Progress | None
 ) -> tuple[int, int, tuple[Notice, ...]]:
     """Rows and blank cells copied; once more with plain line ends when a file mixes them."""
     try:

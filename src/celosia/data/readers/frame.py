@@ -37,7 +37,12 @@ def _stream(frame: object) -> pa.RecordBatchReader:
         frame = pa.Table.from_batches([frame])
     if not hasattr(frame, "__arrow_c_stream__"):
         raise WrongUse(detail=_detail())
-    _refuse_repeated(frame)
+    # pandas allows repeated names and its Arrow stream then fails with another story.
+    names = _column_names(frame)
+    for name in names:
+        if names.count(name) > 1:
+            positions = ", ".join(str(i) for i, other in enumerate(names, 1) if other == name)
+            raise DuplicateHeader(variable=name, positions=positions)
     try:
         return pa.RecordBatchReader.from_stream(frame)
     except (pa.ArrowException, ValueError, TypeError):
@@ -48,15 +53,6 @@ def _detail() -> str:
     from celosia import messages
 
     return messages.text("reading.not_a_frame")
-
-
-def _refuse_repeated(frame: object) -> None:
-    """pandas allows repeated names and its Arrow stream then fails with another story."""
-    names = _column_names(frame)
-    for name in names:
-        if names.count(name) > 1:
-            positions = ", ".join(str(i) for i, other in enumerate(names, 1) if other == name)
-            raise DuplicateHeader(variable=name, positions=positions)
 
 
 def _column_names(frame: object) -> list[str]:

@@ -70,15 +70,11 @@ def clean_names(raw: Sequence[str], choices: ReadingChoices) -> tuple[tuple[str,
         changed = sum(1 for old, new in zip(names, renamed, strict=True) if old != new)
         names = renamed
         notices = (Notice.of("renamed", count=changed),) if changed else ()
-    _refuse_blank(names)
-    _refuse_repeated(names, guessed="header" in choices.guessed)
-    return names, notices + _collisions(names)
-
-
-def _refuse_blank(names: Sequence[str]) -> None:
     blank = [str(position) for position, name in enumerate(names, 1) if not name]
     if blank:
         raise BlankHeader(positions=", ".join(blank))
+    _refuse_repeated(names, guessed="header" in choices.guessed)
+    return names, notices + _collisions(names)
 
 
 def _refuse_repeated(names: Sequence[str], guessed: bool) -> None:

@@ -80,18 +80,14 @@ def _open(path: Path) -> fastexcel.ExcelReader:
     except ImportError:
         feature = messages.text("reading.features.workbooks")
         raise MissingExtra(feature=feature, extra="office") from None
-    _silence()
+    # The library's log speaks of columns and cells to whoever listens: nobody does.
+    for name in ("fastexcel", "_fastexcel"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     refuse_bomb(path)
     try:
         return fastexcel.read_excel(path)
     except fastexcel.FastExcelError:
         raise DamagedFile(path=str(path), format="Excel") from None
-
-
-def _silence() -> None:
-    """The library's log speaks of columns and cells to whoever listens: nobody does."""
-    for name in ("fastexcel", "_fastexcel"):
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _cells(book: fastexcel.ExcelReader, sheet: str, rows: int | None) -> pa.Table:

@@ -15,20 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 from celosia import messages
 from celosia.data.limits import refuse_width
 from celosia.data.sniffing import _format
-from celosia.data.sniffing._dialect import (
-    count_decimals,
-    first_records,
-    guess_decimal,
-    guess_delimiter,
-    guess_quote,
-)
-from celosia.data.sniffing._encoding import (
-    Sample,
-    destroyed_accents,
-    guess_encoding,
-    known_encoding,
-    take_sample,
-)
+from celosia.data.sniffing._dialect import count_decimals, first_records, guess_decimal, guess_delimiter, guess_quote
+from celosia.data.sniffing._encoding import Sample, destroyed_accents, guess_encoding, known_encoding, take_sample
 from celosia.data.sniffing._format import FORMATS, format_of
 from celosia.data.sniffing._header import guess_header, header_notices, looks_like_data
 from celosia.data.sniffing._records import Record, records

@@ -58,13 +58,10 @@ def take_sample(path: Path) -> Sample:
         others = []
         for start in range(PREFIX, size, step):
             stream.seek(start)
-            others.append(_whole_lines(stream.read(_SPREAD_SIZE)))
+            block = stream.read(_SPREAD_SIZE)
+            first, last = block.find(b"\n"), block.rfind(b"\n")
+            others.append(block[first + 1 : last + 1] if 0 <= first < last else b"")
     return Sample(prefix, tuple(others), False)
-
-
-def _whole_lines(block: bytes) -> bytes:
-    first, last = block.find(b"\n"), block.rfind(b"\n")
-    return block[first + 1 : last + 1] if 0 <= first < last else b""
 
 
 def known_encoding(name: str) -> str:

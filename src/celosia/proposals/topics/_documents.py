@@ -105,27 +105,14 @@ TOPICS = (
         """id* extranj*, doc* extranj*, dni extranj*, carnet extranj*, cedula extranj*, doc* origen, dni origen,
             cedula origen, foreign id*, permiso proteccion temporal, =ppt, =pep""",
     ),
-    _document(
-        "nit",
-        "nit, numero identificacion tributaria",
-        test=ValueTest(is_nit, 1 / 50, 0.8, hard=True),
-    ),
-    _document(
-        "paraguayan_ruc",
-        "ruc paraguay",
-        test=ValueTest(is_paraguayan_ruc, 1 / 10, 0.8, hard=True),
-    ),
+    _document("nit", "nit, numero identificacion tributaria", test=ValueTest(is_nit, 1 / 50, 0.8, hard=True)),
+    _document("paraguayan_ruc", "ruc paraguay", test=ValueTest(is_paraguayan_ruc, 1 / 10, 0.8, hard=True)),
     _document("cuit", "cuit, cuil", test=ValueTest(is_cuit, 1 / 20, 0.8, hard=True)),
     _document(
-        "peruvian_ruc",
-        "ruc, registro unico contribuyente*",
-        test=ValueTest(is_peruvian_ruc, 1 / 20, 0.8, hard=True),
+        "peruvian_ruc", "ruc, registro unico contribuyente*", test=ValueTest(is_peruvian_ruc, 1 / 20, 0.8, hard=True)
     ),
     _document("dni", "dni, documento nacional identidad, libreta electoral, libreta enrol*, cui"),
-    _document(
-        "cedula",
-        "cedula*, =cc, =ci, =ced, nro ci, num ci, nro ced, num ced, tarjeta identidad, registro civil",
-    ),
+    _document("cedula", "cedula*, =cc, =ci, =ced, nro ci, num ci, nro ced, num ced, tarjeta identidad, registro civil"),
     _document(
         "document",
         """n doc, num doc*, nro doc*, no doc*, numero doc*, numero ident*, num ident*, nro ident*, n ident*, numdoc,

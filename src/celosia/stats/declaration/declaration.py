@@ -63,11 +63,7 @@ RULES: Mapping[str, Mapping[str, Parameter]] = MappingProxyType(
         },
         "category": {"values": Many(Text(), required=True), **_LEVELS},
         "gender": {"values": TomlTable(required=True)},
-        "span": {
-            "years": Whole(required=True, minimum=2),
-            "start": Whole(default=0, minimum=0),
-            **_INSTANT,
-        },
+        "span": {"years": Whole(required=True, minimum=2), "start": Whole(default=0, minimum=0), **_INSTANT},
     }
 )
 

@@ -10,13 +10,7 @@ from celosia.workbench.operation import HIDDEN, LOOK, PREPARE, SIGN, operation
 if TYPE_CHECKING:
     from celosia.model.reports.stats import StatsCatalogue
     from celosia.pipeline.project.progress import Progress
-    from celosia.stats.declaration.views import (
-        StatsFolder,
-        StatsHidden,
-        StatsLineage,
-        StatsRows,
-        StatsRunLine,
-    )
+    from celosia.stats.declaration.views import StatsFolder, StatsHidden, StatsLineage, StatsRows, StatsRunLine
     from celosia.workbench.views.stats import StatsOverview
 
 

@@ -169,11 +169,7 @@ def _read_number(part: str) -> int | float:
 
 
 def _choice_field(
-    editor: HierarchyEditor,
-    builder: BuilderForm,
-    param: ParameterForm,
-    put: Put,
-    rebuild: Retry,
+    editor: HierarchyEditor, builder: BuilderForm, param: ParameterForm, put: Put, rebuild: Retry
 ) -> None:
     async def change(given: str) -> None:
         if param.name in ("list", "format"):  # their levels are others

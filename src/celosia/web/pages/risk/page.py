@@ -145,11 +145,7 @@ def _three_risks(overview: OverviewFigures) -> None:
         [text("web_risk.three.linkability"), linkability, text("web_risk.three.linkability_why")],
     ]
     for name, single_value in overview.inference.items():
-        fields = {
-            "units": single_value.units,
-            "classes": single_value.classes,
-            "share": share_text(single_value.share),
-        }
+        fields = {"units": single_value.units, "classes": single_value.classes, "share": share_text(single_value.share)}
         inference = text(f"web_risk.three.inference_{unit}", **fields)
         rows.append([text("web_risk.three.inference", variable=name), inference, text("web_risk.three.inference_why")])
     head = [text(f"web_risk.three.{key}") for key in ("risk", "found", "meaning")]
