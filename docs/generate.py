@@ -55,7 +55,7 @@ WORDS = {
         "commands": "Comandos",
         "commands_intro": "La ayuda de cada comando, tal como la muestra `celosia COMANDO --help`. Códigos de salida: "
         "0 hecho; 1 una regla lo impide o no hay solución; 2 uso incorrecto o datos que no se pueden usar; 3 falla "
-        "nuestra.",
+        "nuestra; 4 (`verify`) la publicación está íntegra y usted no ha dicho a quiénes conoce.",
         "requirements": "Requisitos",
         "requirements_intro": "Lo que piden las cuatro normas, en nuestras palabras, y la prueba que lo demuestra. "
         "Un requisito de una capacidad terminada sin prueba ni motivo detiene la construcción.",
@@ -97,7 +97,8 @@ WORDS = {
         "InternalFault": "Our own fault",
         "commands": "Commands",
         "commands_intro": "The help of every command, as `celosia COMMAND --help` shows it. Exit codes: 0 done; 1 a "
-        "rule says no or there is no solution; 2 wrong use or data that cannot be used; 3 our own fault.",
+        "rule says no or there is no solution; 2 wrong use or data that cannot be used; 3 our own fault; 4 "
+        "(`verify`) the release is intact and you have not said whom you know.",
         "requirements": "Requirements",
         "requirements_intro": "What the four norms ask, in our words, and the test that proves it. A requirement of a "
         "finished capability with neither test nor reason stops the build.",

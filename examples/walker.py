@@ -79,6 +79,11 @@ def sign_with(key: str) -> str:
     return f"--identity llaves/{key}.key {PASS}"
 
 
+def cards(people: Iterable[tuple[str, str, str]]) -> str:
+    """The cards of the people whom the reader of a release knows."""
+    return " ".join(f"--card llaves/{key}.pub.json" for key, *_ in people)
+
+
 def identities(people: Iterable[tuple[str, str, str]]) -> list[Step]:
     """One key for each person: its file, their name, their role."""
     return [Step(f'celosia identity new --name "{name}" --file llaves/{key}.key {PASS}') for key, name, _ in people]

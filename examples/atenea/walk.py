@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from examples.atenea.make_data import make_data
-from examples.walker import Step, append, identities, introductions, passphrase_file, run_as_script, sign_with
+from examples.walker import Step, append, cards, identities, introductions, passphrase_file, run_as_script, sign_with
 
 PROJECT = "becas-2024"
 RELEASE = f"{PROJECT}/releases/2026-11-16"
@@ -54,9 +54,11 @@ STEPS = (
     Step(f"celosia approve {PROJECT} candidate --role verifier --yes {sign_with('nidia')}"),
     Step(f"celosia release {PROJECT} --formats csv,parquet"),
     Step(f"celosia sign {RELEASE} --role lead {sign_with('clara')}"),
+    Step(f"celosia sign {RELEASE} --role executor {sign_with('jorge')}"),
+    Step(f"celosia sign {RELEASE} --role verifier {sign_with('nidia')}"),
     Step(f"celosia publish {PROJECT} {RELEASE} --date 2026-11-20 --update-period semestral"),
     Step(f"celosia document {PROJECT} --format pdf,docx"),
-    Step(f"celosia verify {RELEASE}"),
+    Step(f"celosia verify {RELEASE} {cards(PEOPLE)}"),
     Step(f"celosia status {PROJECT}"),
 )
 

@@ -9,7 +9,7 @@ import csv
 from pathlib import Path
 
 from examples.minsal.make_data import make_data
-from examples.walker import Step, identities, introductions, passphrase_file, run_as_script, sign_with
+from examples.walker import Step, cards, identities, introductions, passphrase_file, run_as_script, sign_with
 
 PROJECT = "egresos-2024"
 RELEASE = f"{PROJECT}/releases/2026-11-16"
@@ -62,7 +62,7 @@ STEPS = (
     Step(f"celosia sign {RELEASE} --role head {sign_with('ana')}"),
     Step(PUBLISH),
     Step(f"celosia document {PROJECT} --format pdf,docx"),
-    Step(f"celosia verify {RELEASE}"),
+    Step(f"celosia verify {RELEASE} {cards(PEOPLE)}"),
     Step(f"celosia status {PROJECT}"),
     Step(f"celosia recheck {RELEASE}"),
 )

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from celosia.attacks.attack_input import View
 from celosia.attacks.disguise import check_digits
 from celosia.attacks.traces import traces
-from celosia.attacks.unmasking import near_numbers, revealed_recodings, unmask, visible_derivatives
+from celosia.attacks.unmasking import (
+    near_numbers,
+    recoding_candidates,
+    revealed_recodings,
+    unmask,
+    visible_derivatives,
+)
 
 ROWS = 600
 RNG = np.random.Generator(np.random.Philox(11))
@@ -130,11 +136,50 @@ def test_numbers_that_do_not_go_together_tell_nothing() -> None:
     )
 
 
+UNIVERSE = ["05301", "05302", "05303", "05304", "05401"]
+
+
 def test_a_mask_among_full_codes_points_to_the_one_that_is_never_shown() -> None:
-    codes = ["05301", "05302", "05303", "053**"]
-    universe = {"comuna": ["05301", "05302", "05303", "05304", "05401"]}
-    [found] = revealed_recodings(view(comuna=codes * 5), universe, few=3)
+    original = view(comuna=["05301", "05302", "05303", "05304"] * 5)
+    released = view(comuna=["05301", "05302", "05303", "053**"] * 5)
+    [found] = revealed_recodings(released, {"comuna": UNIVERSE}, 3, original)
     assert (found.severity, found.cells, found.detail["single"]) == ("high", 5, 5)
+
+
+def test_a_code_shown_elsewhere_may_still_be_masked_here() -> None:
+    original = view(comuna=["05301", "05302", "05303", "05301"] * 5)
+    released = view(comuna=["05301", "05302", "05303", "053**"] * 5)
+    assert revealed_recodings(released, {"comuna": UNIVERSE}, 3, original) == ()
+
+
+def test_without_the_original_a_shown_code_excludes_nothing() -> None:
+    released = view(comuna=["05301", "05302", "05303", "053**"] * 5)
+    assert revealed_recodings(released, {"comuna": UNIVERSE}, 3) == ()
+
+
+def test_a_mask_over_the_only_code_of_its_kind_is_claimed_whatever_the_method() -> None:
+    released = view(comuna=["05301", "05302", "054**", "053**"] * 5)
+    [found] = revealed_recodings(released, {"comuna": UNIVERSE}, 3)
+    assert (found.severity, found.cells, found.detail["single"]) == ("high", 5, 5)
+
+
+def assert_claims_are_true(released: View, original: View, universe: Sequence[str]) -> None:
+    """Every value that is under a mask is among those that the attack says can be."""
+    for truth in (original, None):
+        claims = recoding_candidates(released, 0, universe, truth)
+        for label, value in zip(released.codes[:, 0], original.codes[:, 0], strict=True):
+            assert label not in claims or original.labels[0][value] in claims[label]
+
+
+@given(st.data())
+def test_no_claim_about_a_recoding_is_wrong_whether_by_value_or_by_record(data: st.DataObject) -> None:
+    values = data.draw(st.lists(st.sampled_from(UNIVERSE), min_size=1, max_size=30))
+    digits = st.sampled_from([0, 2, 3, 5])
+    by_value = data.draw(st.fixed_dictionaries(dict.fromkeys(UNIVERSE, digits)))
+    by_record = data.draw(st.lists(digits, min_size=len(values), max_size=len(values)))
+    for shown in ([by_value[code] for code in values], by_record):
+        labels = [(code[:keep]).ljust(5, "*") if keep else "*" for code, keep in zip(values, shown, strict=True)]
+        assert_claims_are_true(view(comuna=labels), view(comuna=values), UNIVERSE)
 
 
 def test_a_mask_over_every_code_betrays_none() -> None:

@@ -137,7 +137,7 @@ class Walk:
 
     def _signed(self) -> Path:
         release = Path(make_release(self.folder, now=NOW).folder)
-        for role in ("executor", "verifier", "head") if self.norm == "minsal" else ("lead",):
+        for role in ("executor", "verifier", self.chief):
             sign_release(release, self.folder, self.identities[role], role, now=NOW)
         return release
 

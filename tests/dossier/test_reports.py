@@ -26,8 +26,8 @@ DONE = done_by(PLAN, CHECK, len(WITHHELD))
 PUBLIC = PublicFacts(
     title="Egresos 2024", done=DONE, period_from="2024-01-01", period_until="2024-12-31", unit="egreso",
     department="DEIS", purpose="Conocer los egresos", contact="deis@minsal.cl", licence="CC BY 4.0",
-    protocols=("MINSAL",), overrides=(OVERRIDE,), attempts=12, publication_date="2026-12-01", update_period="anual",
-    next_review="2027-12-01",
+    protocols=("MINSAL",), overrides=(OVERRIDE,), attempts=12, outsider=True, publication_date="2026-12-01",
+    update_period="anual", next_review="2027-12-01",
 )  # fmt: skip
 INTERNAL = InternalFacts(
     title="Egresos 2024", project="egresos", done=DONE, check=CHECK, protocols=("MINSAL",), source="egresos.csv",
@@ -68,7 +68,7 @@ def test_the_residual_risk_is_said_with_its_figure() -> None:
     page = to_html(public_report(PUBLIC))
     assert "al menos 3 personas" in page
     assert "una vez de cada 3 (33,33 %)" in page
-    assert "nunca nulo" in page
+    assert "nunca es nulo" in page
 
 
 @pytest.mark.requirement("A31")
@@ -87,7 +87,7 @@ def test_the_public_facts_have_no_place_for_internal_things() -> None:
     """Whoever adds such a field must first come here and say why."""
     allowed = {
         "title", "done", "period_from", "period_until", "unit", "department", "purpose", "contact", "licence",
-        "protocols", "overrides", "attempts", "publication_date", "update_period", "next_review",
+        "protocols", "overrides", "attempts", "outsider", "publication_date", "update_period", "next_review",
     }  # fmt: skip
     assert {field.name for field in fields(PublicFacts)} == allowed
     private = {
@@ -135,7 +135,7 @@ def test_figures_of_a_count_in_records_are_called_records() -> None:
 
 def test_empty_items_stay_empty_and_an_absent_review_is_said() -> None:
     page = to_html(public_report(PublicFacts("T", DONE)))
-    assert "No se ha fijado la fecha" in page
+    assert "no estaba fijada la próxima revisión" in page
     assert "None" not in page
 
 

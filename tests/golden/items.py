@@ -12,14 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
 GONE = b"<GONE>"  # stands for what a removed file said
 HEADER_TIMES = {
     ".sav": re.compile(rb"\d\d [A-Z][a-z]{2} \d\d\d\d:\d\d:\d\d"),
     ".dta": re.compile(rb"\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d"),
 }
-PASSPHRASE = "llaves/frase.txt"
 
 
 class Items:
@@ -46,7 +44,7 @@ class Items:
 
 def read_files(folder: Path) -> dict[str, bytes]:
     """What every file of a folder says, by its path in it."""
-    return {path.relative_to(folder).as_posix(): _content(path, folder) for path in _files(folder)}
+    return {path.relative_to(folder).as_posix(): _content(path) for path in _files(folder)}
 
 
 def read_changes(source: Path, copy: Path) -> dict[str, bytes]:
@@ -57,8 +55,8 @@ def read_changes(source: Path, copy: Path) -> dict[str, bytes]:
     for path in _files(copy):
         before = source / path.relative_to(copy)
         if not before.is_file() or before.read_bytes() != path.read_bytes():
-            content = _content(path, copy)
-            if not before.is_file() or _content(before, source) != content:
+            content = _content(path)
+            if not before.is_file() or _content(before) != content:
                 changed[path.relative_to(copy).as_posix()] = content
     return changed
 
@@ -87,19 +85,11 @@ def differences(expected: Mapping[str, str], actual: Mapping[str, str]) -> list[
     ]
 
 
-def _content(path: Path, folder: Path) -> bytes:
+def _content(path: Path) -> bytes:
     if path.suffix == ".duckdb":
         return _tables(path)
-    if path.suffix == ".key" and path.parent.name == "llaves":
-        return _opened_key(path, (folder / PASSPHRASE).read_text("utf-8").strip())
     body = path.read_bytes()
     return HEADER_TIMES[path.suffix].sub(b"<TIME>", body, count=1) if path.suffix in HEADER_TIMES else body
-
-
-def _opened_key(path: Path, passphrase: str) -> bytes:
-    """The key itself: OpenSSL draws the salt of the file that protects it."""
-    key = load_pem_private_key(path.read_bytes(), passphrase.encode())
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _tables(path: Path) -> bytes:

@@ -9,7 +9,6 @@ holds the sha256 of each. The commands run in a process of their own: a stopped 
 in DuckDB. DIR is a new folder; a tree is a checkout of the code, this repository unless another is named.
 
 What is not compared as it stands, because it cannot repeat:
-- private keys in `llaves/`, whose salt is drawn by OpenSSL: the key inside is compared;
 - DuckDB files: definition and sorted rows of every table are compared;
 - the date and time in the header of .sav and .dta files, which a C library takes from the clock of the machine.
 

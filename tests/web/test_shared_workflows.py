@@ -143,23 +143,29 @@ def test_mel_is_approved_by_another_account_and_delivered(
         _runs_and_contrasts(page, shared, survey)
         assert heard.complaints == []
     for login, what in (("lucia", RESIDUAL), ("carla", CANDIDATE)):
-        with logged_in_tab(chromium, shared, login) as (page, heard):
-            go(page, shared, survey, "dossier")
-            sign_form(page, what)
-            assert heard.complaints == []
+        _signs(chromium, shared, survey, login, what)
     with logged_in_tab(chromium, shared, "beto") as (page, heard):
-        _releases(page, shared, survey)
+        release = _releases(page, shared, survey)
         run_work(page, "Armar la entrega", "Armado de la entrega")
+        sign_form(page, release.name)
         assert heard.complaints == []
+    _signs(chromium, shared, survey, "carla", release.name)
     with logged_in_tab(chromium, shared, "lucia") as (page, heard):
         go(page, shared, survey, "dossier")
         page.get_by_text("La entrega está en la carpeta «delivery»").wait_for()
         assert not has_button(page, "Armar la entrega")
-        sign_form(page, next((survey / "releases").glob("2*")).name)
+        sign_form(page, release.name)
         assert page.get_by_label("Consulta al DEIS").count() == 0
         _publishes(page)
         assert heard.complaints == []
     _is_delivered(survey)
+
+
+def _signs(chromium: Browser, shared: SharedServer, project: Path, login: str, what: str) -> None:
+    with logged_in_tab(chromium, shared, login) as (page, heard):
+        go(page, shared, project, "dossier")
+        sign_form(page, what)
+        assert heard.complaints == []
 
 
 def _cannot_approve(page: Page, shared: SharedServer, project: Path) -> None:
@@ -269,6 +275,8 @@ def _is_delivered(project: Path) -> None:
         ("approve", VERIFIER),
         ("release", EXECUTOR),
         ("deliver", EXECUTOR),
+        ("sign", EXECUTOR),
+        ("sign", VERIFIER),
         ("sign", LEAD),
         ("publish", LEAD),
     ]

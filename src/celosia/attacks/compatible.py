@@ -110,11 +110,7 @@ def _leaves_of(texts: Sequence[str], hierarchy: AnyHierarchy) -> sparse.csr_arra
 
 
 def _by_text_where(
-    labels: Sequence[str],
-    values: Sequence[str],
-    some: NDArray[np.bool_],
-    others: NDArray[np.bool_],
-    tolerance: float,
+    labels: Sequence[str], values: Sequence[str], some: NDArray[np.bool_], others: NDArray[np.bool_], tolerance: float
 ) -> list[Pairs]:
     """The pairs by text of a part of the labels and a part of the values."""
     row, column = np.flatnonzero(some), np.flatnonzero(others)
@@ -129,11 +125,18 @@ def _by_text(labels: Sequence[str], values: Sequence[str], tolerance: float) -> 
     if not tolerance and _are_codes([*labels, *values]):
         return [_equal(labels, values)]
     over, under = [meaning_of(label) for label in labels], [meaning_of(value) for value in values]
+    if _mostly_dates(over) or _mostly_dates(under):
+        spans = _overlaps(_spans([meaning.days for meaning in over]), _spans([meaning.days for meaning in under]))
+    else:
+        spans = _by_numbers(over, under, tolerance)
     pairs = [
         _equal(labels, values),
-        _by_days(over, under) if _mostly_dates(over) or _mostly_dates(under) else _by_numbers(over, under, tolerance),
-        *_by_masks(over, under),
-        *_by_members(over, under),
+        spans,
+        _mask_pairs(over, under),
+        _mask_pairs(under, over)[::-1],
+        _masked_pairs(over, under),
+        _member_pairs(over, under),
+        _member_pairs(under, over)[::-1],
         _by_codes(over, under),
     ]
     rest = np.asarray([row for row, meaning in enumerate(over) if meaning.rest], np.int64)
@@ -204,10 +207,6 @@ def _mostly_dates(meanings: Sequence[Meaning]) -> bool:
     return days > 0 and days >= _DATED * len(readable)
 
 
-def _by_days(over: Sequence[Meaning], under: Sequence[Meaning]) -> Pairs:
-    return _overlaps(_spans([meaning.days for meaning in over]), _spans([meaning.days for meaning in under]))
-
-
 def _by_numbers(over: Sequence[Meaning], under: Sequence[Meaning], tolerance: float) -> Pairs:
     """Numbers inside intervals; a number as written means itself where the other side has the same text.
 
@@ -274,10 +273,6 @@ def _meets(some: _Spans, bands: _Spans, band: int) -> NDArray[np.bool_]:
 # --- masks, sets and ranges of codes --------------------------------------------------------------------
 
 
-def _by_masks(over: Sequence[Meaning], under: Sequence[Meaning]) -> list[Pairs]:
-    return [_mask_pairs(over, under), _mask_pairs(under, over)[::-1], _masked_pairs(over, under)]
-
-
 def _mask_pairs(masked: Sequence[Meaning], plain: Sequence[Meaning]) -> Pairs:
     """Partly masked texts against whole ones: equal characters at the visible places, digits completed with zeros."""
     by_shape: dict[tuple[int, tuple[int, ...]], list[int]] = {}
@@ -337,12 +332,8 @@ def _masked_pairs(over: Sequence[Meaning], under: Sequence[Meaning]) -> Pairs:
     return _pair_arrays(matches)
 
 
-def _by_members(over: Sequence[Meaning], under: Sequence[Meaning]) -> list[Pairs]:
-    """Sets against texts, and sets that share a member."""
-    return [_member_pairs(over, under), _member_pairs(under, over)[::-1]]
-
-
 def _member_pairs(sets: Sequence[Meaning], texts: Sequence[Meaning]) -> Pairs:
+    """Sets against texts, and sets that share a member."""
     if not any(meaning.members for meaning in sets):
         return _NONE, _NONE
     holders: dict[str, list[int]] = {}

@@ -21,6 +21,7 @@ from celosia.attacks.attack_input import Codes, Flags, View, running_numbers
 from celosia.attacks.estimates import Trials, estimate
 from celosia.attacks.predictors import Predictor, predictor_pairs, single_predictors
 from celosia.model.reports.attacks import Control, Estimate, Finding
+from celosia.model.values import is_masked
 
 SURE = 0.95  # share of right guesses from which a mask counts as undone
 _LUCK = 1e-3  # chance that some group agrees by accident
@@ -66,13 +67,7 @@ def _attacks(view: View, target: int) -> Iterator[tuple[str, tuple[str, ...], _G
 
 
 def _assess(
-    view: View,
-    target: int,
-    name: str,
-    attack: str,
-    columns: tuple[str, ...],
-    guesses: _Guesses,
-    truth: Codes | None,
+    view: View, target: int, name: str, attack: str, columns: tuple[str, ...], guesses: _Guesses, truth: Codes | None
 ) -> Estimate | None:
     """One attack as an estimate; None where it undoes no mask."""
     if not guesses.sure.any():
@@ -227,20 +222,23 @@ def _number(label: str) -> float:
     return float(head) if head.isdecimal() and len(head) < 16 else np.nan
 
 
-def revealed_recodings(view: View, universe: dict[str, Sequence[str]], few: int) -> tuple[Finding, ...]:
-    """Partly masked codes among full ones: which codes under the mask are left once those shown in full are taken away.
+def revealed_recodings(
+    view: View, universe: dict[str, Sequence[str]], few: int, truth: View | None = None
+) -> tuple[Finding, ...]:
+    """Partly masked codes among full ones: which codes can be under the mask.
 
-    `universe` holds every value a column can take (an official list, the leaves of its hierarchy). A reader who knows
-    that codes with enough people stay in full reads a mask as one of the others.
+    `universe` holds every value a column can take (an official list, the leaves of its hierarchy). Codes shown in full
+    are taken away only where the original proves that each value has one label: a method that masks by record shows a
+    code here and masks it there, and nothing can be excluded.
     """
     findings = []
     for column, name in enumerate(view.names):
         if name not in universe:
             continue
-        left = _candidates_left(view.labels[column], universe[name])
-        cells = np.isin(view.codes[:, column], [code for code, count in left.items() if 0 < count < few])
+        left = recoding_candidates(view, column, universe[name], truth)
+        cells = np.isin(view.codes[:, column], [code for code, codes in left.items() if 0 < len(codes) < few])
         if cells.any():
-            single = np.isin(view.codes[:, column], [code for code, count in left.items() if count == 1])
+            single = np.isin(view.codes[:, column], [code for code, codes in left.items() if len(codes) == 1])
             findings.append(
                 view.finding(
                     "recoding_betrayed",
@@ -254,15 +252,33 @@ def revealed_recodings(view: View, universe: dict[str, Sequence[str]], few: int)
     return tuple(findings)
 
 
-def _candidates_left(labels: Sequence[str], universe: Sequence[str]) -> dict[int, int]:
-    """Per partly masked label, how many values under it are not shown in full."""
+def recoding_candidates(
+    view: View, column: int, universe: Sequence[str], truth: View | None = None
+) -> dict[int, list[str]]:
+    """Per code of a partly masked label, the values that the attack says can be under it."""
+    return _candidates_left(view.labels[column], universe, _has_one_label_per_value(view, column, truth))
+
+
+def _has_one_label_per_value(view: View, column: int, truth: View | None) -> bool:
+    """Whether the label of every original value is the same in all rows; cells masked wholly say nothing."""
+    name = view.names[column]
+    if truth is None or name not in truth.names:
+        return False
+    shows_something = np.array([not is_masked(label) for label in view.labels[column]], np.bool_)
+    values, rows = truth.codes[:, truth.column_index(name)], shows_something[view.codes[:, column]]
+    pairs = np.unique(np.stack([values[rows], view.codes[rows, column]], axis=1), axis=0)
+    return len(np.unique(pairs[:, 0])) == len(pairs)
+
+
+def _candidates_left(labels: Sequence[str], universe: Sequence[str], one_label: bool) -> dict[int, list[str]]:
+    """Per partly masked label, the values that can be under it."""
     visible = {label for label in labels if "*" not in label}
-    rest = [value for value in universe if value not in visible]
+    rest = [value for value in universe if not one_label or value not in visible]
     remaining = {}
     for code, label in enumerate(labels):
         prefix = label.rstrip("*")
         if prefix and prefix != label and visible:
-            remaining[code] = sum(value.startswith(prefix) and len(value) == len(label) for value in rest)
+            remaining[code] = [value for value in rest if value.startswith(prefix) and len(value) == len(label)]
     return remaining
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from celosia.workbench.views.tour import TourStep
 
 _HEAD, _LEAD, _VERIFIER = ("head",), ("lead",), ("verifier",)
+_SIGNERS = ("executor", "verifier", "lead")
 _PLANNING, _DOING, _VERIFYING = "2. Planificación y diseño", "3. Implementación", "4. Verificación y Validación"
 _REQUEST, _EXPLORING, _RISK = (
     "4.2.1. Análisis de la solicitud",
@@ -57,7 +58,7 @@ TOURS = MappingProxyType(
             TourStep("run", "search", _TECHNIQUES, "gate:run"),
             TourStep("result", "result", _EVALUATION, "kept:evaluation"),
             TourStep("check", "dossier", _EVALUATION, "gate:check", _VERIFIER, another=True),
-            TourStep("publish", "dossier", _EVALUATION, "gate:publication", ("executor", "lead"), another=True),
+            TourStep("publish", "dossier", _EVALUATION, "gate:publication", _SIGNERS, another=True),
         ),
         "mel": (
             TourStep("request", "request", "I. Justificación", "gate:request", _LEAD),
@@ -70,7 +71,7 @@ TOURS = MappingProxyType(
             TourStep("run", "search", _CONTRAST, "gate:run"),
             TourStep("residual", "dossier", "III.3. Información anónima", "gate:residual", _LEAD),
             TourStep("check", "dossier", f"{_CONTRAST}: i. Revisión", "gate:check", _VERIFIER, another=True),
-            TourStep("deliver", "dossier", "IV.4. Disposición y entrega", "gate:delivery", another=True),
+            TourStep("deliver", "dossier", "IV.4. Disposición y entrega", "gate:delivery", _SIGNERS, another=True),
             TourStep("publish", "dossier", "I. Justificación", "gate:publication", _LEAD, another=True),
         ),
         "yapo": (

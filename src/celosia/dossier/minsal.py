@@ -6,7 +6,7 @@ Source: MINSAL/DEIS, Norma técnica de anonimización, Anexo I: Formulario de an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from celosia import messages
 from celosia.dossier.document import (
@@ -74,14 +74,20 @@ class AnexoI:
 
 
 def anexo_i(data: AnexoI, language: str = "es") -> Document:
-    """The form in a language."""
+    """The whole form in a language."""
+    body = anexo_i_body(data, language)
+    return replace(body, blocks=(*body.blocks, *anexo_i_closing(data, language)))
+
+
+def anexo_i_body(data: AnexoI, language: str = "es") -> Document:
+    """The form without its end: what people sign, which nothing that comes later changes."""
     with messages.speaking(language):
         name = data.request.title or str(data.request.source.get("name", ""))
         return Document(
             title=messages.text("documents.minsal.title"),
             subtitle=messages.text("documents.minsal.subtitle", title=name) if name else "",
             language=messages.language(),
-            blocks=(*_heading(data), *_variables(data), *_technique(data), *_verification(data), *_closing(data)),
+            blocks=(*_heading(data), *_variables(data), *_technique(data), *_verification(data)),
             mark=messages.text("documents.internal_mark"),
         )
 
@@ -173,14 +179,16 @@ def _rate(attempts: Attempts, interval: tuple[float, float]) -> str:
     return messages.text("documents.minsal.found_rate", rate=rate, low=low, high=high)
 
 
-def _closing(data: AnexoI) -> tuple[Block, ...]:
-    dates = ((_word("publication_date"), data.publication_date), (_word("update_period"), data.update_period))
-    return (
-        Heading(_word("signatures")),
-        Signatures(tuple(_signer(data, role) for role in SIGNERS)),
-        Heading(_word("publication")),
-        Fields(dates),
-    )
+def anexo_i_closing(data: AnexoI, language: str = "es") -> tuple[Block, ...]:
+    """The end of the form: signatures and publication, which come after what is signed."""
+    with messages.speaking(language):
+        dates = ((_word("publication_date"), data.publication_date), (_word("update_period"), data.update_period))
+        return (
+            Heading(_word("signatures")),
+            Signatures(tuple(_signer(data, role) for role in SIGNERS)),
+            Heading(_word("publication")),
+            Fields(dates),
+        )
 
 
 def _signer(data: AnexoI, role: str) -> Signer:

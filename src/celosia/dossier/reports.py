@@ -39,7 +39,8 @@ class PublicFacts:
     licence: str = ""
     protocols: tuple[str, ...] = ()  # titles
     overrides: tuple[Override, ...] = ()
-    attempts: int | None = None
+    attempts: int | None = None  # of the intruder test, where none was right
+    outsider: bool = False  # whether the person who did it is on record
     publication_date: str = ""
     update_period: str = ""
     next_review: str = ""
@@ -141,7 +142,8 @@ def _period(facts: PublicFacts) -> str:
 def _procedure_blocks(facts: PublicFacts) -> tuple[Block, ...]:
     blocks: list[Block] = [_heading("public.done"), Items(done_sentences(facts.done))]
     if facts.attempts:
-        blocks.append(Paragraph(messages.text("documents.public.intruder", attempts=facts.attempts)))
+        key = "intruder" if facts.outsider else "intruder_unnamed"
+        blocks.append(Paragraph(messages.text(f"documents.public.{key}", attempts=facts.attempts)))
     if facts.overrides:
         blocks.append(_heading("public.overrides", 2))
         blocks.append(Items(tuple(override_sentence(override) for override in facts.overrides)))
@@ -149,23 +151,58 @@ def _procedure_blocks(facts: PublicFacts) -> tuple[Block, ...]:
 
 
 def _inference_blocks(done: Done) -> tuple[Block, ...]:
-    sentences = [messages.text("documents.public.inferred_group", quasi=quoted_names(done.quasi))] if done.quasi else []
-    if done.sensitive:
-        sentences.append(messages.text("documents.public.inferred_sensitive", sensitive=quoted_names(done.sensitive)))
-    else:
-        sentences.append(messages.text("documents.public.inferred_alone"))
-    sentences.append(messages.text("documents.public.inferred_others"))
+    sentences = [*_group_sentences(done), *_value_sentences(done), _word("public.inferred_others")]
     return _heading("public.inferred"), Items(tuple(sentences))
 
 
-def _risk(facts: PublicFacts) -> tuple[Block, ...]:
-    done, quasi = facts.done, quoted_names(facts.done.quasi)
-    if done.smallest is None:
-        first = messages.text("documents.public.risk_masked", quasi=quasi)
+def _group_sentences(done: Done) -> Iterator[str]:
+    """What the quasi-identifiers tell of a person: nothing, one group of several, or the very record."""
+    quasi = quoted_names(done.quasi)
+    if not done.quasi:
+        yield _word("public.inferred_no_quasi")
+    elif done.smallest is None:
+        yield messages.text("documents.public.inferred_masked", quasi=quasi)
+    elif done.smallest == 1:
+        yield messages.text("documents.public.inferred_single", quasi=quasi)
     else:
-        unit, share = messages.text(f"explain.unit.{done.unit}"), messages.percent(1 / done.smallest)
-        first = messages.text("documents.public.risk_measured", quasi=quasi, k=done.smallest, unit=unit, share=share)
-    return _heading("public.risk"), Paragraph(first), Note(_word("public.risk_always"))
+        unit = messages.text(f"explain.unit.{done.unit}")
+        yield messages.text("documents.public.inferred_group", quasi=quasi, k=done.smallest, unit=unit)
+    if done.smallest is not None and done.masked_records:
+        yield messages.text("documents.public.inferred_set_apart", rows=done.masked_records)
+
+
+def _value_sentences(done: Done) -> Iterator[str]:
+    """What the group shows of the sensitive variables, each by the l that was checked on the file."""
+    if not done.sensitive:
+        yield _word("public.inferred_alone")
+    for variable in done.sensitive:
+        least = done.distinct.get(variable, 1)
+        key = "inferred_several" if least > 1 else "inferred_sensitive"
+        yield messages.text(f"documents.public.{key}", variable=variable, l=least)
+
+
+def _risk(facts: PublicFacts) -> tuple[Block, ...]:
+    sentences = tuple(Paragraph(sentence) for sentence in _risk_sentences(facts.done))
+    return _heading("public.risk"), *sentences, Note(_word("public.risk_always"))
+
+
+def _risk_sentences(done: Done) -> Iterator[str]:
+    quasi, k = quoted_names(done.quasi), done.smallest
+    if not done.quasi:
+        yield _word("public.risk_no_quasi")
+        return
+    if k is None:
+        yield messages.text("documents.public.risk_masked", quasi=quasi)
+        return
+    if k == 1:
+        unit = messages.text(f"documents.public.one.{done.unit}")
+        yield messages.text("documents.public.risk_single", quasi=quasi, one=unit)
+    else:
+        unit, share = messages.text(f"explain.unit.{done.unit}"), messages.percent(1 / k)
+        yield messages.text("documents.public.risk_measured", quasi=quasi, k=k, unit=unit, share=share)
+    # Records of one person may fill a group of k records, so k says nothing of how many people are in it.
+    if k > 1 and done.unit == "rows":
+        yield _word("public.risk_records")
 
 
 def _review(facts: PublicFacts) -> tuple[Block, ...]:

@@ -8,13 +8,13 @@ Source: MINSAL Implementación 3 (number of masked records, share of information
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from celosia import messages
 from celosia.dossier.figures import criterion_text, loss_text, metric_text
 from celosia.model.plan import Plan
-from celosia.model.verdict import CheckReport
+from celosia.model.verdict import CheckReport, State
 
 _SHARES = ("loss (geometric)", "loss (arithmetic)", "precision")  # losses that are shares 0..1
 
@@ -45,6 +45,8 @@ class Done:
     k_persons: int | None
     partition: str = ""  # the variable whose groups were searched one by one
     optimal_parts: bool = False  # whether each of them was proved optimal
+    distinct: Mapping[str, int] = field(default_factory=dict)  # distinct values that every group was checked to show
+    planned_rows: int = 0  # records that the plan suppressed; the file may hold others that came masked
 
     @property
     def unit(self) -> str:
@@ -55,6 +57,11 @@ class Done:
     def smallest(self) -> int | None:
         """The smallest group, in that unit; None where everything is masked."""
         return self.k if self.k_persons is None else self.k_persons
+
+    @property
+    def masked_records(self) -> int:
+        """Records of the published file with every quasi-identifier masked."""
+        return 0 if self.suppressed == "drop" else self.suppressed_rows
 
 
 def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
@@ -83,7 +90,16 @@ def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
         k_persons=check.k_persons,
         partition=str(policy.get("partition", "")),
         optimal_parts=all(part["optimal"] for part in plan.notes.get("partition", {}).get("parts", ())),
+        distinct=_checked_diversity(check),
+        planned_rows=plan.suppressed_rows,
     )
+
+
+def _checked_diversity(check: CheckReport) -> dict[str, int]:
+    """The largest l of each sensitive variable that holds on the written file; others were not checked or fail."""
+    held = [v for v in check.verdicts if v.rule == "distinct_l" and v.state is State.HOLDS]
+    names = {str(verdict.asked["variable"]) for verdict in held}
+    return {name: max(int(v.asked["l"]) for v in held if v.asked["variable"] == name) for name in sorted(names)}
 
 
 def done_sentences(done: Done) -> tuple[str, ...]:
@@ -200,6 +216,9 @@ def _cost(done: Done) -> Iterator[str]:
     total = done.rows + (done.suppressed_rows if dropped else 0)
     fields = {"rows": done.suppressed_rows, "total": total, "share": _share(done.suppressed_rows, total)}
     yield messages.text(f"documents.done.suppressed_{'dropped' if dropped else 'kept'}", **fields)
+    others = done.masked_records - done.planned_rows
+    if others > 0:
+        yield messages.text("documents.done.suppressed_origin", planned=done.planned_rows, others=others)
     for variable, rows in done.masked.items():
         share = _share(rows, done.rows)
         yield messages.text("documents.done.masked", variable=variable, rows=rows, total=done.rows, share=share)

@@ -98,6 +98,7 @@ class ProjectPaths:
     unmapped = _Below(_PRIVATE, "unmapped")
     counted = _Below(_PRIVATE, "counted")  # of a STATS project
     hierarchy_drafts = _Below(_PRIVATE, "hierarchies")
+    forms = _Below(_PRIVATE, "forms")  # of each release, as they were signed
     internal_dossier = _Below(_PRIVATE, DOSSIER)
     public_dossier = _Below(_PRIVATE, DOSSIER, PUBLIC)
     intruder = _Below(_PRIVATE, "intruder")

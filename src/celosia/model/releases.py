@@ -1,4 +1,4 @@
-"""What a release says of itself: `manifest.json`, `celosia/manifest/1`. Digests, figures and names; never a cell."""
+"""What a release says of itself: `manifest.json`, `celosia/manifest/2`. Digests, figures and names; never a cell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from celosia.model.errors import UnknownFormat
 from celosia.model.plain import plain_fields
 from celosia.model.plan import digest_of
 
-MANIFEST_FORMAT = "celosia/manifest/1"
+MANIFEST_FORMAT = "celosia/manifest/2"
+_WITHOUT_FORMS = "celosia/manifest/1"  # releases made before forms were signed stay as they are
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -41,10 +42,15 @@ class Manifest:
     covered: Mapping[str, str] = field(default_factory=lambda: _NONE)  # what was approved -> the digest approvals sign
     journal: str = ""  # digest of the journal's last line
     about: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # title, period, contact, licence, next review
+    # Forms that stay in the institution: file -> sha256. None in a release that is older than this.
+    forms: Mapping[str, str] | None = field(default_factory=lambda: _NONE)
 
     def as_dict(self) -> dict[str, Any]:
         """The manifest as its versioned JSON."""
-        return {"format": MANIFEST_FORMAT, **plain_fields(self)}
+        content = plain_fields(self)
+        if self.forms is None:
+            del content["forms"]
+        return {"format": _WITHOUT_FORMS if self.forms is None else MANIFEST_FORMAT, **content}
 
     @property
     def digest(self) -> str:
@@ -54,8 +60,9 @@ class Manifest:
 
 def manifest_from(document: Mapping[str, Any], path: str = "-") -> Manifest:
     """A manifest from its JSON."""
-    if document.get("format") != MANIFEST_FORMAT:
+    if document.get("format") not in (MANIFEST_FORMAT, _WITHOUT_FORMS):
         raise UnknownFormat(path=path, found=str(document.get("format")), expected=MANIFEST_FORMAT)
-    values = {name: document[name] for name in Manifest.__slots__}
+    older: dict[str, Any] = {"forms": None} if document["format"] == _WITHOUT_FORMS else {}
+    values = {name: document[name] for name in Manifest.__slots__ if name not in older} | older
     tuples = ("protocols", "published", "rules", "overrides", "people", "approvals")
     return Manifest(**values | {name: tuple(values[name]) for name in tuples})

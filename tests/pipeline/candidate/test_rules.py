@@ -313,6 +313,13 @@ def test_the_same_hand_cannot_sign_as_executor_and_verifier():
     assert judged("signatures", replace(GOOD, signatures=same)) == (False, {"missing": ["verifier"]})
 
 
+def test_a_delegate_signs_for_the_lead_and_for_nobody_else():
+    lead = {"roles": ("lead", "executor", "verifier")}
+    delegated = (replace(GOOD.signatures[0], role="delegate"), *GOOD.signatures[1:])
+    assert judged("signatures", replace(GOOD, signatures=delegated), **lead)[0] is True
+    assert judged("signatures", replace(GOOD, signatures=delegated)) == (False, {"missing": ["head"]})
+
+
 @pytest.mark.requirement("M29")
 def test_the_intruder_must_have_tried_this_very_candidate():
     assert judged("intruder", replace(GOOD, claims=Claims("sha256:old", 5, 0)))[0] is False

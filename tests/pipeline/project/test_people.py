@@ -111,7 +111,8 @@ def test_nobody_joins_a_project_whose_journal_does_not_know(folder, monkeypatch)
 def test_the_private_half_is_encrypted_and_readable_by_its_owner_alone(tmp_path):
     new_identity("Ana", PHRASE, tmp_path / "ana.key")
     body = (tmp_path / "ana.key").read_text()
-    assert "ENCRYPTED" in body
+    assert '"format": "celosia/key/2"' in body
+    assert '"n": 131072' in body
     assert stat.S_IMODE((tmp_path / "ana.key").stat().st_mode) == 0o600
 
 

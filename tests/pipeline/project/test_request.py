@@ -120,6 +120,18 @@ def test_minsal_demands_source_period_unit_and_people_responsible(item):
     assert missing_items(request, ("minsal-sensible",)) == (item,)
 
 
+def test_a_run_that_fails_leaves_no_earlier_candidate_either(folder):
+    write_request(folder, now=NOW, **ANSWERS | {"legal": {"protected_by_law": True, "subject_authorisation": True}})
+    make_plan(folder, now=NOW)
+    run_plan(folder, now=NOW)
+    assert (folder / "private" / "candidate").exists()
+    write_request(folder, now=NOW, **{"legal.limited": ["DIAG"]})
+    with pytest.raises(CandidateFails):
+        run_plan(folder, now=NOW)
+    assert not (folder / "private" / "candidate").exists()
+    assert not list((folder / "private").glob("**/data.csv"))
+
+
 @pytest.mark.requirement("A02", "A30")
 def test_a_protected_variable_without_authorisation_may_not_leave(folder):
     write_request(

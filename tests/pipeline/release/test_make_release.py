@@ -34,9 +34,10 @@ from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.errors import JournalBroken, PseudonymsRefused, SeedMissing
 from celosia.pipeline.project.folder import open_project
-from celosia.pipeline.release.errors import AlreadySigned, ReleaseDamaged, RulesFail
+from celosia.pipeline.release.errors import AlreadySigned, ReleaseDamaged, RulesFail, SignerNotInRelease
 from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.storage import DiskFull
+from tests.projects import steps
 from tests.projects.discharges import REQUEST, approve_candidate, make_keys, make_project, run_to_approved_candidate
 from tests.projects.steps import NOW, PHRASE
 
@@ -403,6 +404,27 @@ def test_who_verified_cannot_sign_as_executor_even_with_both_roles_written(folde
     path.write_text(path.read_text("utf-8").replace('"verifier"', '"executor"'), "utf-8")
     with pytest.raises(SamePerson):
         sign_release(made.folder, folder, people["verifier"], "executor", now=NOW)
+
+
+@pytest.mark.requirement("M31")
+def test_who_came_after_the_release_is_refused_with_the_way_out_and_the_release_stays_whole(folder, people, tmp_path):
+    made = make_release(folder, now=NOW)
+    late = steps.make_keys(tmp_path / "late", {"head": "Eva Soto"})["head"]
+    add_person(folder, late.name, ("head",), late.key, now=NOW)
+    with pytest.raises(SignerNotInRelease, match="celosia release"):
+        sign_release(made.folder, folder, late, "head", now=NOW)
+    assert not list((made.folder / "signatures").iterdir())
+    sign_release(made.folder, folder, people["head"], "head", now=NOW)
+    again = make_release(folder, now=NOW)  # the way out
+    assert sign_release(again.folder, folder, late, "head", now=NOW).digest == again.manifest.digest
+
+
+def test_a_role_taken_after_the_release_does_not_sign_it(folder, people):
+    made = make_release(folder, now=NOW)
+    path = folder / "people.toml"
+    path.write_text(path.read_text("utf-8").replace('["head"]', '["head", "delegate"]'), "utf-8")
+    with pytest.raises(SignerNotInRelease, match="delegate"):
+        sign_release(made.folder, folder, people["head"], "delegate", now=NOW)
 
 
 def test_nobody_signs_a_release_whose_files_were_touched(folder, people):

@@ -13,13 +13,19 @@ from pathlib import Path
 import pytest
 
 from celosia.cli.entry import main
+from celosia.messages import LANGUAGES, speaking
 from celosia.model import dictionary
+from celosia.model.reports.status import GateState
 from celosia.pipeline.candidate.approvals import approve
+from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.identity import load_identity
 from celosia.pipeline.release import mel_delivery as delivering
 from celosia.pipeline.release.errors import DeliveryDamaged, NothingToDeliver, ReleaseDamaged, RulesFail
-from celosia.pipeline.release.make_release import make_release
+from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.pipeline.release.mel_delivery import deliver, delivered_files
+from celosia.pipeline.release.publish import publish
+from celosia.pipeline.release.status import read_facts, signing_command, status
 from tests.projects.household_survey import (
     HEADER,
     PUBLISHED,
@@ -29,7 +35,7 @@ from tests.projects.household_survey import (
     make_project,
     run_to_candidate,
 )
-from tests.projects.steps import NOW
+from tests.projects.steps import NOW, PHRASE, make_keys
 
 FOUR = ("public/data.csv", "public/dictionary.csv", "restricted/data.csv", "restricted/dictionary.csv")
 
@@ -50,9 +56,6 @@ def checked(tmp_path_factory) -> Path:
 def released(checked, tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("released")
     folder = Path(shutil.copytree(checked, place / "evaluacion"))
-    from celosia.pipeline.project.identity import load_identity
-    from tests.projects.steps import PHRASE
-
     lead = load_identity(PHRASE, checked.parent / "keys" / "lead.key")
     approve(folder, "residual", lead, "lead", "se acepta", now=NOW)
     make_release(folder, now=NOW)
@@ -187,3 +190,33 @@ def test_the_command_shows_the_four_files_or_gives_them_as_json(folder, capsys):
 def test_the_command_says_what_is_missing(checked, capsys):
     assert main(["deliver", str(checked)]) == 1
     assert "celosia release" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_who_has_still_to_sign_is_told_by_name_with_what_they_type(checked, folder, language):
+    [release] = (folder / "releases").iterdir()
+    keys = checked.parent / "keys"
+    people = {role: load_identity(PHRASE, keys / f"{role}.key") for role in ("lead", "executor", "verifier")}
+    for role, person in people.items():
+        with speaking(language):
+            told = status(folder, now=NOW)
+        [gate] = [gate for gate in told.gates if gate.state is GateState.BLOCKED]
+        assert (gate.gate, told.next) == ("signatures", f"celosia sign {release} --role {role}")
+        left = [other.name for other in people.values() if other.name in gate.reason]
+        assert left == [other.name for other in list(people.values())[list(people).index(role) :]]
+        with pytest.raises(ReleaseDamaged):
+            publish(folder, release, publication_date=NOW.date(), update_period="anual", now=NOW)
+        sign_release(release, folder, person, role, now=NOW)
+    assert next(gate.gate for gate in status(folder, now=NOW).gates if gate.state is GateState.BLOCKED) == "delivery"
+
+
+def test_a_role_that_nobody_of_the_release_holds_is_told_with_its_two_steps(folder, tmp_path):
+    path = folder / "people.toml"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace('["lead"]', '["head"]'), "utf-8")
+    assert status(folder, now=NOW).gates  # approvals of the lead fall too: an earlier gate is the blocked one
+    facts = read_facts(folder)
+    assert signing_command(facts, "lead") == f"celosia people add {folder} --card … --role lead"
+    late = make_keys(tmp_path / "late", {"lead": "Eva Soto"})["lead"]
+    add_person(folder, late.name, ("lead",), late.key, now=NOW)
+    assert signing_command(read_facts(folder), "lead") == f"celosia release {folder}"

@@ -89,7 +89,11 @@ def _a_release_ends_the_walk(folder: Path, people: dict[str, Any]) -> None:
     unsigned = status(folder, now=NOW)
     assert (at(unsigned), unsigned.next) == ("signatures", f"celosia sign {release} --role head")
     for name, role in (("eva", "head"), ("ana", "executor"), ("luis", "verifier")):
-        assert f"--role {role}" in status(folder, now=NOW).next
+        told = status(folder, now=NOW)
+        assert told.next == f"celosia sign {release} --role {role}"
+        [reason] = [gate.reason for gate in told.gates if gate.state is BLOCKED]
+        assert f"{name.title()} Díaz" in reason
+        assert told.next in reason
         sign_release(release, folder, people[name], role, now=NOW)
     assert at(status(folder, now=NOW)) == "consultation"
     day = NOW.date()

@@ -18,7 +18,7 @@ from celosia.pipeline.release.folder import added_text, manifest_text, read_rele
 from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.pipeline.release.verify import verify_release
 from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
-from tests.projects.steps import NOW, PHRASE
+from tests.projects.steps import CHEAP, NOW, PHRASE
 
 T_CLOSE = """
 [policy]
@@ -286,10 +286,50 @@ def resigned(release: Path, people) -> None:
         path.write_text(added_text(document), "utf-8")
 
 
+def cards(people) -> dict[str, str]:
+    return {person.key: person.name for person in people.values()}
+
+
+def test_without_cards_an_intact_release_is_signed_by_people_unknown_to_the_reader(release):
+    assert verify_release(release).answer == "unknown"
+
+
+def test_an_insider_with_a_true_key_who_invents_the_others_is_found_by_the_true_cards(release, people, tmp_path):
+    """The executor writes the manifest anew with fresh keys for head and verifier, and signs everything again."""
+    roles = {"executor": people["executor"]}
+    for role in ("head", "verifier"):
+        roles[role] = new_identity(people[role].name, PHRASE, tmp_path / f"{role}.key", cost=CHEAP)
+    invented = {people[role].key: roles[role].key for role in roles}
+
+    def replace_people(document) -> None:
+        for person in document["people"]:
+            person["key"] = invented.get(person["key"], person["key"])
+        for approval in document["approvals"]:
+            del approval["signature"]
+            approval["key"] = invented[approval["key"]]
+            approval["signature"] = roles[approval["role"]].sign(approval)
+
+    edited(release / "manifest.json", replace_people)
+    for path in (release / "signatures").iterdir():
+        document = json.loads(path.read_text("utf-8"))
+        edited_signature = {**document, "key": invented[document["key"]]}
+        path.write_text(added_text(edited_signature), "utf-8")
+    resigned(release, roles)
+    assert verify_release(release).answer == "unknown"
+    for path in (release / "signatures").glob("*.json"):
+        if not path.name.startswith("executor"):
+            path.unlink()  # only the true signature is left, over invented approvals
+    report = verify_release(release, cards(people))
+    assert report.answer == "not_intact"
+    trust = next(finding for finding in report.findings if finding.id == "trust")
+    assert trust.state is State.FAILS
+    assert set(trust.detail) <= {people["head"].name, people["verifier"].name}
+
+
 def test_only_people_whose_card_one_holds_are_trusted_when_cards_are_given(release, people, tmp_path):
     stranger = new_identity("Otra", PHRASE, tmp_path / "otra.key")
-    assert verify_release(release, [one.key for one in people.values()]).holds
-    assert not verify_release(release, [stranger.key]).holds
+    assert verify_release(release, cards(people)).answer == "known"
+    assert verify_release(release, {stranger.key: stranger.name}).answer == "not_intact"
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "publication.json", "signatures/head-1.json"])

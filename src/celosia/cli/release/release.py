@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from celosia.model.reports.verification import RecheckReport, SourceDifference, VerifyReport
     from celosia.pipeline.release.make_release import ReleaseResult
 
-_SHORT_KEY = 16
+_EXIT_CODES = {"known": 0, "unknown": 4, "not_intact": 1}
 
 
 def release_command() -> click.Command:
@@ -124,12 +124,26 @@ def sign(
     from celosia.pipeline.project.identity import load_identity
     from celosia.pipeline.release.make_release import sign_release
 
+    shown = None if as_json else _show_forms(release, project)
     loaded = load_identity(passphrase(passphrase_file), identity)
-    signature = sign_release(release, project, loaded, role, note or "")
+    signature = sign_release(release, project, loaded, role, note or "", expected=shown)
     if as_json:
         print_json(signature.as_dict())
     else:
         say("release.signed", name=signature.name, release=release.name, role=role_names([role]))
+
+
+def _show_forms(release: Path, project: Path | None) -> str:
+    """Print what a signature covers, before the pass-phrase is asked for; give the digest of the manifest shown."""
+    from celosia.dossier.text import to_text
+    from celosia.pipeline.release.forms import read_forms
+
+    forms = read_forms(release, project)
+    for document in forms.documents:
+        click.echo(to_text(document))
+    if forms.papers:
+        say("release.forms_to_sign", paths=", ".join(str(path) for path in forms.papers))
+    return forms.manifest
 
 
 def publish(
@@ -177,13 +191,14 @@ def check(project: Path, as_json: bool, engine: str | None = None, memory: str |
 
 
 def verify(release: Path, card: tuple[Path, ...], as_json: bool) -> int:
-    """Verify what the release folder shows; 1 when something does not hold."""
+    """Verify what the release folder shows: 0 intact and signed by known people, 4 by people unknown, 1 not intact."""
     from celosia.pipeline.project.identity import read_card
     from celosia.pipeline.release.verify import verify_release
 
-    verification = verify_release(release, [read_card(path)[1] for path in card])
+    cards = [read_card(path) for path in card]
+    verification = verify_release(release, {key: name for name, key in cards})
     print_report(verification, as_json, _show_verification)
-    return 0 if verification.holds else 1
+    return _EXIT_CODES[verification.answer]
 
 
 def _show_verification(verification: VerifyReport) -> None:
@@ -199,15 +214,22 @@ def _show_verification(verification: VerifyReport) -> None:
         show_check(verification.check)
     show_rules(RuleReport("", verification.rules))
     if verification.signatures:
-        header = labels("release", "role", "name", "key", "when")
+        header = labels("release", "role", "name", "when")
         rows = [
-            [role_names([signature["role"]]), signature["name"], f"{signature['key'][:_SHORT_KEY]}…", signature["when"]]
+            [role_names([signature["role"]]), signature["name"], signature["when"]]
             for signature in verification.signatures
         ]
         print_table(messages.text("release.signatures_title"), header, rows)
+        for name, key in {signature["name"]: signature["key"] for signature in verification.signatures}.items():
+            say("release.fingerprint", name=name, fingerprint=_readable_key(key))
     if verification.label:
         say("release.pseudonymous")
-    say("release.verify_holds" if verification.holds else "release.verify_fails")
+    say(f"release.answer_{verification.answer}")
+
+
+def _readable_key(key: str) -> str:
+    """A public key in full, in groups that can be read aloud and compared by telephone."""
+    return " ".join(key[start : start + 4] for start in range(0, len(key), 4))
 
 
 def recheck(

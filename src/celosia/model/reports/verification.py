@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -61,6 +62,14 @@ class Finding:
         return plain_fields(self, "id state detail")
 
 
+class Answer(StrEnum):
+    """What `verify` answers in one word; who signed is known by the cards that the reader brings."""
+
+    KNOWN = "known"  # intact, and signed by people whose cards the reader has
+    UNKNOWN = "unknown"  # intact; the reader must compare the fingerprints
+    NOT_INTACT = "not_intact"
+
+
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
     """What the release folder alone shows: its integrity, its data measured again, and what is attested."""
@@ -74,6 +83,13 @@ class VerifyReport:
     label: str = ""
 
     @property
+    def answer(self) -> Answer:
+        """The plain answer: whether the release is intact, and whether the reader knows who signed it."""
+        if not self.holds:
+            return Answer.NOT_INTACT
+        return Answer.KNOWN if any(finding.id == "trust" for finding in self.findings) else Answer.UNKNOWN
+
+    @property
     def holds(self) -> bool:
         """Whether nothing contradicts the release; what could not be measured has failed."""
         sound = bool(self.findings) and all(finding.state in _PASSES for finding in self.findings)
@@ -82,7 +98,7 @@ class VerifyReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        names = "release manifest holds label findings check rules signatures"
+        names = "release manifest answer holds label findings check rules signatures"
         return {"format": VERIFY_FORMAT, **plain_fields(self, names)}
 
 

@@ -6,7 +6,7 @@ A measure gives whether the rule holds and the figures behind it; what it cannot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -347,18 +347,23 @@ def _second_person(context: RuleContext, asked: Asked) -> Measurement:
     return bool(apart), {"names": list(dict.fromkeys(apart))}
 
 
+def missing_signers(asked: Sequence[str], signed: Collection[str]) -> list[str]:
+    """The roles that have still to sign; a delegate signs for the lead (MEL IV.2, «o quien este designe»)."""
+    return [role for role in asked if role not in signed and not (role == "lead" and "delegate" in signed)]
+
+
 def _signatures(context: RuleContext, asked: Asked) -> Measurement:
     """One signature per role, and who executed is not who verified; one key never signs under two names."""
     if context.signatures is None:
         return None
     by_role = {signature.role: signature for signature in context.signatures}
-    missing = [role for role in asked["roles"] if role not in by_role]
+    missing = missing_signers(asked["roles"], by_role)
     executor, verifier = by_role.get("executor"), by_role.get("verifier")
     if executor and verifier and (executor.key == verifier.key or same_name(executor.name, verifier.name)):
         missing.append("verifier")
     names = {(signature.key, signature.name) for signature in context.signatures}
     if len({key for key, _ in names}) < len(names):
-        missing.append("head")
+        missing.append(asked["roles"][0])
     return not missing, {"missing": missing}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -91,6 +92,7 @@ def run_plan(
             check = _check_candidate(draft, order, plan, reference, reading_engine(prepared.table), report)
             rules = _judge_candidate_rules(project, plan, check, draft) if check.holds else None
             if rules is None or rules.failing:
+                _discard_former(candidate.folder, scratch)
                 _journal.append_entry(journal, "run-refused", now, {"plan": plan.digest})
                 raise CandidateFails(failing=_failing(check) if rules is None else failing_text(rules))
             if sampled:
@@ -100,6 +102,13 @@ def run_plan(
     facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows}
     _journal.append_entry(journal, "run", now, {**facts, "order": order_digest(candidate)})
     return RunResult(candidate.data, plan, check, rules, sampled)
+
+
+def _discard_former(folder: Path, scratch: Path) -> None:
+    """Remove the candidate of an earlier run: `evaluate` would measure it as if it were the present plan's."""
+    if folder.exists():
+        with translate_write_errors(folder):
+            os.rename(folder, scratch / "former")
 
 
 def _judge_candidate_rules(project: Project, plan: Plan, check: CheckReport, candidate: CandidatePaths) -> RuleReport:

@@ -205,7 +205,7 @@ def _unmasking(target: AttackTarget) -> Iterator[Estimate | Finding]:
         reason = "masks_hold" if any(cells.any() for cells in view.masked) else "no_masked_cells"
         yield not_measured("dependency", "unmasking", reason, control=Control.MARGINS)
     yield from near_numbers(view)
-    yield from revealed_recodings(view, _universes(target), _FEW)
+    yield from revealed_recodings(view, _universes(target), _FEW, target.truth)
     yield from visible_derivatives(view, [name for name in target.sensitive if name in view.names])
     yield from traces(view)
     yield from ordered_rows(view, target.truth)
@@ -224,7 +224,7 @@ def _truth_codes(target: AttackTarget) -> Codes | None:
 
 
 def _universes(target: AttackTarget) -> dict[str, Sequence[str]]:
-    """Every value of the columns with partly masked codes among full ones: the official list, else the leaves."""
+    """Every value of the columns with partly masked codes among full ones: the official list and the leaves."""
     universes: dict[str, Sequence[str]] = {}
     for position, name in enumerate(target.view.names):
         labels, unknown = target.view.labels[position], (MISSING, *target.unknown.get(name, ()))
@@ -232,18 +232,20 @@ def _universes(target: AttackTarget) -> dict[str, Sequence[str]]:
         if not full_codes or not any("*" in label and not is_masked(label) for label in labels):
             continue
         leaves = target.hierarchies[name].labels[0] if name in target.hierarchies else ()
-        universe = _official([label for label in leaves or full_codes if label not in unknown]) or leaves
+        # A former code may be in the data: it counts where the leaves have it, or where nobody can say.
+        official = _official([label for label in leaves or full_codes if label not in unknown], former=not leaves)
+        universe = dict.fromkeys((*official, *leaves))
         if set(full_codes) & set(universe):
-            universes[name] = universe
+            universes[name] = tuple(universe)
     return universes
 
 
-def _official(codes: Sequence[str]) -> Sequence[str]:
+def _official(codes: Sequence[str], former: bool) -> Sequence[str]:
     """The list of territories that the codes are from; empty where they are from none."""
     for list_id in _TERRITORIES:
         known = territories(list_id)
         if codes and sum(code in known for code in codes) >= _MOST * len(codes):
-            return [code for code, place in known.items() if not getattr(place, "former", False)]
+            return [code for code, place in known.items() if former or not getattr(place, "former", False)]
     return ()
 
 

@@ -29,6 +29,14 @@ class PassphraseLong(WrongUse, fields="maximum"):
     """A passphrase longer than a key can be locked with, such as a file given by mistake."""
 
 
+class PassphraseObvious(WrongUse, fields="reason minimum"):
+    """A passphrase that whoever guesses would try first."""
+
+
+class IdentityDamaged(BadInput, fields="path"):
+    """A key file was changed, is of another person than its card, or asks for an absurd cost."""
+
+
 class WrongPassphrase(Refusal, fields="path"):
     """The passphrase does not open the key."""
 

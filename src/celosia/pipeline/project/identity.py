@@ -1,10 +1,12 @@
-"""A person's key pair: Ed25519, kept outside every project, its private half encrypted with a passphrase.
+"""A person's key pair: Ed25519, kept outside every project, its private half sealed under a passphrase.
 
 Knows keys, cards and signatures. Ignores what is signed. A key inside a project would travel with every copy of it.
+A key of earlier versions (PEM, PBKDF2 with 2,048 rounds) is sealed anew as soon as its passphrase opened it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,30 +16,36 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
     Encoding,
-    PrivateFormat,
     PublicFormat,
     load_pem_private_key,
 )
 
+from celosia.errors import CelosiaError
 from celosia.model.paths import ProjectPaths
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.author import card_path, identity_path
 from celosia.pipeline.project.errors import (
+    IdentityDamaged,
     IdentityInsideProject,
     IdentityMissing,
     NameNeeded,
-    PassphraseLong,
-    PassphraseShort,
     WrongPassphrase,
 )
+from celosia.pipeline.project.key_file import (
+    STANDARD,
+    Cost,
+    KeyFileDamaged,
+    KeyStaysSealed,
+    is_key_file,
+    open_key,
+    seal_key,
+)
+from celosia.pipeline.project.passphrases import refuse_weak
 from celosia.storage import PRIVATE_FILE, AlreadyExists, atomic_write, exclusive_lock, make_private_folder
 
 IDENTITY_FORMAT = "celosia/identity/1"
 _LOCK = ".identity.lock"
-_SHORTEST = 8
-_LONGEST = 1023  # bytes, of OpenSSL
 _LARGEST_CARD = 64_000  # bytes: a card is two lines
 _LONGEST_NAME = 120
 
@@ -56,11 +64,17 @@ class Identity:
 
 
 def new_identity(
-    name: str, passphrase: str, path: PathArg | None = None, *, noted: Callable[[Identity], None] | None = None
+    name: str,
+    passphrase: str,
+    path: PathArg | None = None,
+    *,
+    noted: Callable[[Identity], None] | None = None,
+    cost: Cost = STANDARD,
 ) -> Identity:
     """Make a key pair; the public half is written beside it, to be sent to the person who administers the project.
 
     `noted` is called when all is ready, just before the key is there: no key stands that a journal does not know.
+    A cheaper `cost` is for tests alone.
     """
     target = Path(path) if path is not None else identity_path()
     name = " ".join(name.split())
@@ -69,12 +83,9 @@ def new_identity(
     if target.exists():
         raise AlreadyExists(path=str(target))
     _refuse_project(target)
-    if len(passphrase) < _SHORTEST:
-        raise PassphraseShort(minimum=_SHORTEST)
-    if len(passphrase.encode("utf-8")) > _LONGEST:
-        raise PassphraseLong(maximum=_LONGEST)
+    refuse_weak(passphrase, name)
     private = Ed25519PrivateKey.generate()
-    body = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode("utf-8")))
+    body = seal_key(private, name, passphrase, cost)
     if not target.parent.exists():  # a folder that stands keeps its mode: it may be shared, and is not ours
         make_private_folder(target.parent)
     made = Identity(name, public_hex(private.public_key()), private)
@@ -95,21 +106,47 @@ def _write(made: Identity, body: bytes, target: Path, noted: Callable[[Identity]
             noted(made)
 
 
-def load_identity(passphrase: str, path: PathArg | None = None) -> Identity:
-    """Open a key with its passphrase."""
+def load_identity(passphrase: str, path: PathArg | None = None, *, cost: Cost = STANDARD) -> Identity:
+    """Open a key with its passphrase; one of an earlier version is sealed anew at `cost` once it opened."""
     target = Path(path) if path is not None else identity_path()
     try:
         body = target.read_bytes()
-        name, _ = read_card(card_path(target))
     except OSError:
         raise IdentityMissing(path=str(target)) from None
+    card_name, card_key = read_card(card_path(target))
+    try:
+        name, private = open_key(body, passphrase) if is_key_file(body) else (card_name, _open_pem(body, passphrase))
+    except KeyStaysSealed:
+        raise WrongPassphrase(path=str(target)) from None
+    except KeyFileDamaged:
+        raise IdentityDamaged(path=str(target)) from None
+    identity = Identity(name, public_hex(private.public_key()), private)
+    if (identity.name, identity.key) != (card_name, card_key):
+        # The card is what others compare with: a key must not sign under another one.
+        raise IdentityDamaged(path=str(target))
+    if not is_key_file(body):
+        _migrate(identity, body, passphrase, target, cost)
+    return identity
+
+
+def _open_pem(body: bytes, passphrase: str) -> Ed25519PrivateKey:
+    """The key of a PEM file, as earlier versions wrote it."""
     try:
         private = load_pem_private_key(body, passphrase.encode("utf-8"))
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise WrongPassphrase(path=str(target)) from None
+        raise KeyStaysSealed from None
     if not isinstance(private, Ed25519PrivateKey):
-        raise IdentityMissing(path=str(target))
-    return Identity(name, public_hex(private.public_key()), private)
+        raise KeyFileDamaged
+    return private
+
+
+def _migrate(identity: Identity, body: bytes, passphrase: str, target: Path, cost: Cost) -> None:
+    """Put the present format in the place of an old key, in one step; where nothing can be written it stays old."""
+    sealed = seal_key(identity.private, identity.name, passphrase, cost)
+    with contextlib.suppress(CelosiaError, OSError), exclusive_lock(target.parent / _LOCK):
+        if target.read_bytes() == body:  # nobody migrated it meanwhile
+            with atomic_write(target, PRIVATE_FILE) as draft:
+                draft.write_bytes(sealed)
 
 
 def read_card(path: PathArg) -> tuple[str, str]:

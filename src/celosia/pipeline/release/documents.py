@@ -6,11 +6,10 @@ that have no place for anything else; internal documents stay in `private/dossie
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,97 +23,39 @@ from celosia.dossier.atenea import (
     techniques_document,
 )
 from celosia.dossier.charts import pictures
-from celosia.dossier.document import Document, Paragraph, Picture
+from celosia.dossier.document import Block, Document, Heading, Note, Paragraph, Picture, Signatures, Signer
 from celosia.dossier.docx import to_docx
 from celosia.dossier.mel import annotated_document, annotated_rows, contrast_document
-from celosia.dossier.minsal import AnexoI, Attempts, Override, anexo_i
+from celosia.dossier.minsal import AnexoI, Override, anexo_i_body, anexo_i_closing
 from celosia.dossier.page import to_html
 from celosia.dossier.pdf import to_pdf
-from celosia.dossier.reports import InternalFacts, JournalLine, PublicFacts, RuleLine, internal_report, public_report
-from celosia.dossier.technique import Done, done_by
+from celosia.dossier.reports import InternalFacts, PublicFacts, RuleLine, internal_report, public_report
 from celosia.evaluation.errors import ContrastOneKind, ContrastTooSmall
-from celosia.model.claims import Claims
 from celosia.model.errors import UnknownVariable
-from celosia.model.paths import ANNOTATED_DICTIONARY, DATA
-from celosia.model.people import Approval, Person
-from celosia.model.plan import Plan
+from celosia.model.paths import ANNOTATED_DICTIONARY
 from celosia.model.reports.closing import ClosingReport
 from celosia.model.reports.evaluation import EvaluationReport
 from celosia.model.reports.scenarios import ScenarioReport
-from celosia.model.reports.verification import Publication
-from celosia.model.requests import Request
-from celosia.model.rules import RuleReport, rule_report_from
+from celosia.model.rules import RuleReport
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.model.variables import Variable
-from celosia.model.verdict import CheckReport
 from celosia.pipeline.assessment.errors import NoCandidate, NoScenario
 from celosia.pipeline.assessment.scenario_risk import scenario_risk
-from celosia.pipeline.candidate.approvals import is_rightly_signed, valid_approvals
-from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.mel import annotated_dictionary, contrast_report, source_figures
-from celosia.pipeline.candidate.rule_context import original_names, published_variables, read_check
 from celosia.pipeline.candidate.rules import rules_of
 from celosia.pipeline.intake.open_table import open_table
 from celosia.pipeline.intake.profile import profile_table
-from celosia.pipeline.intruder.claims import summarise_claims
 from celosia.pipeline.project.arguments import PathArg, utc_now
-from celosia.pipeline.project.errors import BadProjectFile, NoPlan
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
-from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
-from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.pipeline.project.people import role_words
+from celosia.pipeline.release.document_input import DocumentInput, collect_document_input
+from celosia.pipeline.release.forms import forms_folder, signed_forms
 from celosia.protocols.load import load
 from celosia.protocols.words import asked_text, measured_text, sentence_of
 from celosia.storage import PRIVATE_FILE, atomic_write, make_private_folder, translate_write_errors
 
 AUDIENCES = ("internal", "public")
 FORMATS = ("html", "pdf", "docx")
-_JOURNAL_KEYS = ("when", "who", "what", "why")
 _OPEN_FILE = 0o644
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentInput:
-    """What a project holds at this moment; None and empty are what is not there yet."""
-
-    project: Project
-    now: datetime
-    request: Request
-    variables: tuple[Variable, ...]
-    plan: Plan | None
-    check: CheckReport | None
-    rules: RuleReport | None
-    journal: tuple[JournalLine, ...]
-    people: tuple[Person, ...]
-    approvals: tuple[Approval, ...]
-    signatures: tuple[Approval, ...]
-    publication: Publication | None
-    attempts: Attempts | None
-    evaluation: EvaluationReport | None = None
-
-    @property
-    def public_variables(self) -> tuple[Variable, ...]:
-        """The published variables, under the names they are published with."""
-        return published_variables(self.variables, self.plan) if self.plan else ()
-
-    @property
-    def withheld(self) -> tuple[str, ...]:
-        """Variables of the source of which nothing is published."""
-        origin_names = set(original_names(self.plan).values()) if self.plan else set()
-        return (
-            tuple(variable.name for variable in self.variables if variable.name not in origin_names)
-            if self.plan
-            else ()
-        )
-
-    @property
-    def work_done(self) -> Done | None:
-        """What was done and measured."""
-        return done_by(self.plan, self.check, len(self.withheld)) if self.plan and self.check else None
-
-    @property
-    def title(self) -> str:
-        """The title the request gives, else the name of the project."""
-        return self.request.title or str(self.request.source.get("name", "")) or self.project.config.name
 
 
 def write_documents(
@@ -143,48 +84,17 @@ def write_documents(
     return written
 
 
-def collect_document_input(
-    project: Project, now: datetime, evaluation: EvaluationReport | None = None
-) -> DocumentInput:
-    """Everything that a document may contain, read from the project as it is."""
-    plan, check = _plan_and_check(project)
-    release = _release_of(project, check)
-    claims = read_claims(project.paths.claims)
-    return DocumentInput(
-        project=project,
-        now=now,
-        request=project.request or Request(),
-        variables=project.variables,
-        plan=plan,
-        check=check,
-        rules=_rules(project, check),
-        journal=tuple(JournalLine(*(str(entry[key]) for key in _JOURNAL_KEYS)) for entry in project.journal.entries),
-        people=project.people,
-        approvals=_approvals(project),
-        signatures=_signatures(release, project.people),
-        publication=release.publication if release else None,
-        attempts=_attempts(claims, check) if claims else None,
-        evaluation=evaluation,
-    )
-
-
-def _attempts(claims: Claims, check: CheckReport | None) -> Attempts:
-    claims_summary = summarise_claims(claims, check.digest if check else "")
-    interval = (
-        None if claims_summary.low is None or claims_summary.high is None else (claims_summary.low, claims_summary.high)
-    )
-    return Attempts(
-        claims_summary.attempts, claims_summary.correct, check is not None and claims_summary.current, interval
-    )
-
-
 # --- what each document is made from --------------------------------------------------------------
 
 
 def minsal_form(inputs: DocumentInput, language: str) -> Document:
-    """MINSAL's Anexo I."""
+    """MINSAL's Anexo I, without its end."""
+    return anexo_i_body(_anexo_i_data(inputs), language)
+
+
+def _anexo_i_data(inputs: DocumentInput) -> AnexoI:
     publication, requested = inputs.publication, inputs.request.publication
-    data = AnexoI(
+    return AnexoI(
         date=inputs.now.date().isoformat(),
         request=inputs.request,
         variables=inputs.public_variables,
@@ -198,7 +108,6 @@ def minsal_form(inputs: DocumentInput, language: str) -> Document:
         publication_date=publication.publication_date if publication else "",
         update_period=publication.update_period if publication else str(requested.get("update_period", "")),
     )
-    return anexo_i(data, language)
 
 
 def public_document(inputs: DocumentInput, language: str) -> Document:
@@ -220,6 +129,7 @@ def public_document(inputs: DocumentInput, language: str) -> Document:
         protocols=_titles(inputs.project),
         overrides=_overrides(inputs.project),
         attempts=tested.rows if tested and not tested.correct else None,
+        outsider=any(person.roles == ("outsider",) for person in inputs.people),
         publication_date=publication.publication_date if publication else "",
         update_period=str(publication.update_period if publication else request.publication.get("update_period", "")),
         next_review=str(publication.next_review if publication else request.publication.get("next_review", "")),
@@ -353,71 +263,63 @@ BUILDERS: dict[str, Builder] = {
 
 
 def document_builders(inputs: DocumentInput, audience: str) -> dict[str, Builder]:
-    """The report of the audience, and what the protocols ask for it."""
-    protocols = [load(name) for name in inputs.project.config.protocols]
-    listed = [document.id for protocol in protocols for document in protocol.documents if document.audience == audience]
-    names = dict.fromkeys([*listed, f"{audience}_report"])
-    return {name: BUILDERS[name] for name in names if name in BUILDERS}
+    """The report of the audience, and what the protocols ask for it: as it was signed, where there is a release."""
+    forms = _form_names(inputs.project)
+    names = dict.fromkeys([*_document_names(inputs.project, audience), f"{audience}_report"])
+    known = [name for name in names if name in BUILDERS]
+    return {name: partial(_form_with_closing, name) if name in forms else BUILDERS[name] for name in known}
 
 
-# --- reading the project --------------------------------------------------------------------------
+def _form_names(project: Project) -> list[str]:
+    """The internal documents that are signed with a release; the internal report goes on with the project."""
+    return [name for name in _document_names(project, "internal") if name in BUILDERS and name != "internal_report"]
 
 
-def _plan_and_check(project: Project) -> tuple[Plan | None, CheckReport | None]:
-    """The plan, and the check of the candidate where this plan made it: figures of another plan would be wrong."""
-    # Reading the journal checks its chain: a broken one stops every document.
-    runs = project.journal.facts("run")
-    plan = check = None
-    with contextlib.suppress(NoPlan, NoCandidate):
-        plan = project.plan
-        check = read_check(project.paths.candidate)
-    if plan is None or check is None:
-        return plan, None
-    expected = {"plan": plan.digest, "candidate": check.digest}
-    return plan, check if any(expected.items() <= dict(facts).items() for facts in runs) else None
+def _document_names(project: Project, audience: str) -> list[str]:
+    """The documents that the protocols of a project ask for an audience, in their order."""
+    protocols = [load(name) for name in project.config.protocols]
+    return [document.id for protocol in protocols for document in protocol.documents if document.audience == audience]
 
 
-def _rules(project: Project, check: CheckReport | None) -> RuleReport | None:
-    """The rules judged on this candidate; those of another one are left out."""
-    path = project.paths.candidate.rules
-    if check is None or not path.is_file():
-        return None
-    try:
-        report = rule_report_from(json.loads(path.read_text("utf-8")), str(path))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadProjectFile(path=str(path), line="?") from None
-    return report if report.digest == check.digest else None
+# --- forms, as they are signed and after ------------------------------------------------------------
 
 
-def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | None:
-    """The latest release of the present candidate."""
-    folders = sorted(project.paths.releases.glob("*"), reverse=True) if check else []
-    for folder in folders:
-        with contextlib.suppress(NotARelease, ReleaseDamaged):
-            release = read_release(folder)
-            if check and release.manifest.files.get(DATA) == check.digest:
-                return release
-    return None
+def forms_to_sign(project: Project, now: datetime) -> dict[str, tuple[Document, bytes]]:
+    """Each internal form that the protocols ask for: the document that is signed, and its PDF with places to sign."""
+    # An earlier release of the same candidate lends this one neither signatures nor dates.
+    inputs = replace(collect_document_input(project, now), signatures=(), publication=None, release=None)
+    language = project.config.language
+    forms = {}
+    for name in _form_names(project):
+        body = BUILDERS[name](inputs, language)
+        whole = replace(body, blocks=(*body.blocks, *_closing_blocks(name, inputs)))
+        forms[name] = (body, to_pdf(whole, now))
+    return forms
 
 
-def _signatures(release: ReleaseOnDisk | None, people: Sequence[Person]) -> tuple[Approval, ...]:
-    """Signatures over the manifest, rightly made by somebody who holds the role; the others do not count."""
-    if release is None:
-        return ()
-    holders = {(person.key, person.name, role) for person in people for role in person.roles}
-    return tuple(
-        signature
-        for signature in release.readable_signatures
-        if signature.digest == release.manifest.digest
-        if (signature.key, signature.name, signature.role) in holders and is_rightly_signed(signature)
-    )
+def _form_with_closing(name: str, inputs: DocumentInput, language: str) -> Document:
+    """A form as it was made for the signers of the release, or as it is now, with what was added since."""
+    release = inputs.release
+    if release is None or release.manifest.forms is None:
+        body = BUILDERS[name](inputs, language)
+        return replace(body, blocks=(*body.blocks, *_closing_blocks(name, inputs)))
+    folder = forms_folder(inputs.project.paths, release.folder.name)
+    body = signed_forms(folder, release)[name]
+    with messages.speaking(body.language):
+        digest = Note(
+            messages.text("documents.form.signed", release=release.folder.name, digest=release.manifest.digest)
+        )
+        return replace(body, blocks=(*body.blocks, *_closing_blocks(name, inputs), digest))
 
 
-def _approvals(project: Project) -> tuple[Approval, ...]:
-    """The approvals that count now, in the order in which they were given."""
-    subjects = dict.fromkeys(approval.what for approval in project.approvals)
-    counted = [approval for what in subjects for approval in valid_approvals(project, what)]
-    return tuple(sorted(counted, key=lambda approval: approval.when))
+def _closing_blocks(name: str, inputs: DocumentInput) -> tuple[Block, ...]:
+    """The end of a form: who signed the release and, in Anexo I, its dates."""
+    if name == "minsal_form":
+        return anexo_i_closing(_anexo_i_data(inputs), messages.language())
+    signers = [
+        Signer(role_words(given.role), given.name, given.when[:10], given.signature) for given in inputs.signatures
+    ]
+    return (Heading(messages.text("documents.form.signatures")), Signatures(tuple(signers))) if signers else ()
 
 
 def _titles(project: Project) -> tuple[str, ...]:

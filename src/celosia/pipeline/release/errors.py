@@ -29,6 +29,10 @@ class AlreadySigned(Refusal, fields="name words role"):
     """The person signed the release in that role already."""
 
 
+class SignerNotInRelease(Refusal, fields="name words role release"):
+    """The person, or their role, came into the project after the release was made: their signature would void it."""
+
+
 class AlreadyPublished(Refusal, fields="path"):
     """The release has its publication entry already."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 from celosia import messages
 from celosia.model.paths import SIGNATURES, ReleasePaths
 from celosia.model.people import Approval
-from celosia.model.plan import Plan
+from celosia.model.plan import Plan, digest_of
 from celosia.model.releases import Manifest
 from celosia.model.requests import Request
 from celosia.model.rules import RuleReport
@@ -52,7 +52,7 @@ from celosia.pipeline.release.data_files import (
     write_data,
     write_dictionary,
 )
-from celosia.pipeline.release.errors import AlreadySigned, ReleaseDamaged, RulesFail
+from celosia.pipeline.release.errors import AlreadySigned, ReleaseDamaged, RulesFail, SignerNotInRelease
 from celosia.pipeline.release.folder import (
     ReleaseOnDisk,
     added_text,
@@ -61,6 +61,7 @@ from celosia.pipeline.release.folder import (
     read_release,
     release_folder,
 )
+from celosia.pipeline.release.forms import forms_folder, keep_forms, refuse_changed_forms, write_forms
 from celosia.storage import replace_file, sync, temporary_folder_beside, translate_write_errors
 
 RELEASED_FORMAT = "celosia/released/1"
@@ -119,9 +120,10 @@ def make_release(
         home.mkdir(mode=_FOLDER, exist_ok=True)
     with temporary_folder_beside(home / "release") as scratch, messages.speaking(project.config.language):
         draft = scratch / "release"
-        manifest = _assemble(draft, checked, rules, formats, now, destroy_seed)
+        forms = _write_forms(project, scratch / "forms", now)
+        manifest = _assemble(draft, checked, rules, formats, now, destroy_seed, forms)
         _normalise_metadata(draft, now)
-        target = _move_into_place(draft, checked, manifest, now)
+        target = _move_into_place(draft, scratch / "forms", checked, manifest, now)
     return ReleaseResult(target, manifest, rules)
 
 
@@ -148,7 +150,13 @@ def refuse_failing(rules: RuleReport) -> None:
 
 
 def _assemble(
-    draft: Path, checked: CheckedCandidate, rules: RuleReport, formats: Sequence[str], now: datetime, destroyed: bool
+    draft: Path,
+    checked: CheckedCandidate,
+    rules: RuleReport,
+    formats: Sequence[str],
+    now: datetime,
+    destroyed: bool,
+    forms: Mapping[str, str],
 ) -> Manifest:
     """Everything of a release in a folder of its own, the manifest last."""
     paths, data = ReleasePaths(draft), checked.candidate.data
@@ -164,7 +172,7 @@ def _assemble(
             write_data(data_format, published, checked.published, draft)
         references = references_of(checked, published)
     _write_dossier(checked.project, paths.dossier, now)
-    manifest = _manifest(draft, checked, rules, references, now, destroyed)
+    manifest = replace(_manifest(draft, checked, rules, references, now, destroyed), forms=forms)
     with translate_write_errors(draft):
         paths.manifest.write_text(manifest_text(manifest), "utf-8")
     return manifest
@@ -175,6 +183,13 @@ def _write_dossier(project: Project, target: Path, now: datetime) -> None:
     from celosia.pipeline.release.documents import write_documents
 
     write_documents(project, "public", into=target, now=_midnight(now))
+
+
+def _write_forms(project: Project, folder: Path, now: datetime) -> dict[str, str]:
+    """The internal forms, before anybody signs: their digests stand in the manifest."""
+    from celosia.pipeline.release.documents import forms_to_sign
+
+    return write_forms(folder, forms_to_sign(project, _midnight(now)))
 
 
 def _manifest(
@@ -216,6 +231,8 @@ def _manifest(
 def _covered_digests(project: Project) -> dict[str, str]:
     """What each kind of approval covers now, so that a release alone can tell an approval of something else."""
     digests = {what: digest_for(project, what) for what in ("dictionary", "plan", "candidate")}
+    if project.request is not None:
+        digests["request"] = digest_of(project.request.as_dict())
     residual = [approval.digest for approval in valid_approvals(project, "residual")]
     return digests | ({"residual": residual[-1]} if residual else {})
 
@@ -298,7 +315,7 @@ def _normalise_metadata(draft: Path, now: datetime) -> None:
         os.utime(draft, (at, at))
 
 
-def _move_into_place(draft: Path, checked: CheckedCandidate, manifest: Manifest, now: datetime) -> Path:
+def _move_into_place(draft: Path, forms: Path, checked: CheckedCandidate, manifest: Manifest, now: datetime) -> Path:
     """Move a release to its name, one at a time; its journal entry comes first, or nobody could sign it."""
     project = checked.project
     with signature_lock(project.folder):
@@ -308,6 +325,7 @@ def _move_into_place(draft: Path, checked: CheckedCandidate, manifest: Manifest,
         _journal.append_entry(project.paths.journal, "release", now, {**facts, "seed": manifest.seed})
         if manifest.seed == "destroyed":
             _steps.destroy_seed(project)  # just before the move: no release says so of a seed that lives
+        keep_forms(forms, project.paths, target.name)
         with translate_write_errors(target.parent):
             os.rename(draft, target)
             sync(target.parent)
@@ -373,9 +391,11 @@ def _sign(
     if release.differences:
         raise ReleaseDamaged(path=str(folder), reason=", ".join(release.differences))
     refuse_foreign_release(home, release)
+    refuse_changed_forms(forms_folder(home.paths, name_in_journal(home, release)), release)
     note_missing(home.paths.journal, signature_acts(release))
     signature = signature_over(home, release.manifest.digest, identity, role, note, now)
     _refuse_clash(signature, release)
+    _refuse_unlisted(signature, release)
     number = sum(path.name.startswith(f"{role}-") for path in ReleasePaths(folder).signatures.glob("*.json")) + 1
     _journal.refuse_unwritable(home.paths.journal)
     add_to_release(folder, f"{SIGNATURES}/{role}-{number}.json", signature.as_dict(), now)
@@ -416,6 +436,14 @@ def name_in_journal(project: Project, release: ReleaseOnDisk) -> str:
     entries = project.journal.facts("release")
     names = [facts.get("release") for facts in entries if facts.get("manifest") == release.manifest.digest]
     return str(names[-1]) if names else ""
+
+
+def _refuse_unlisted(signature: Approval, release: ReleaseOnDisk) -> None:
+    """Nobody signs whom the manifest does not list in that role: such a signature would void the release."""
+    listed = [person for person in release.manifest.people if person.get("key") == signature.key]
+    if not any(signature.role in person.get("roles", ()) for person in listed):
+        fields = {"name": signature.name, "words": role_words(signature.role), "role": signature.role}
+        raise SignerNotInRelease(**fields, release=release.folder.name)
 
 
 def _refuse_clash(signature: Approval, release: ReleaseOnDisk) -> None:

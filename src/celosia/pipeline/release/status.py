@@ -23,7 +23,7 @@ from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.paths import DATA, MANIFEST, RELEASES, SETTINGS, ProjectPaths, ReleasePaths
 from celosia.model.people import Approval, Person
-from celosia.model.plan import Plan
+from celosia.model.plan import Plan, digest_of
 from celosia.model.protocols import Protocol, Rule
 from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
 from celosia.model.requests import Request
@@ -33,13 +33,15 @@ from celosia.pipeline.candidate.approvals import approval_states, digest_for, is
 from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.closing_evaluation import limited_in
 from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check
-from celosia.pipeline.candidate.rules import judge_rule, rules_of
+from celosia.pipeline.candidate.rules import judge_rule, missing_signers, rules_of
 from celosia.pipeline.intruder.claims import summarise_claims
 from celosia.pipeline.planning.step_syntax import plain_step
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
+from celosia.pipeline.project.people import role_words
 from celosia.pipeline.project.request import missing_items
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.pipeline.release.forms import changed_forms, forms_folder
 from celosia.protocols.load import load, norm_of
 from celosia.protocols.words import measured_text, sentence_of
 
@@ -232,6 +234,9 @@ def _judge(facts: ProjectFacts, gate: str, rules: tuple[Rule, ...], protocol: Pr
     for rule in rules:
         if rule.measure in _MEASURES.get(gate, ()):
             result = judge_rule(context, rule)
+            unsigned = _unsigned(facts, rule) if rule.measure == "signatures" else []
+            if unsigned:
+                return _signers_text(facts, unsigned), signing_command(facts, unsigned[0])
             if not result.passes:
                 words = messages.text("status.unmet", rule=sentence_of(result), measured=measured_text(result))
                 return words, _command(facts, gate, rule)
@@ -243,20 +248,49 @@ def _command(facts: ProjectFacts, gate: str, rule: Rule) -> str:
     if rule.measure.endswith("_approval"):
         subject = rule.measure.removesuffix("_approval")
         return f"celosia approve {_quote(facts.folder)} {subject} --role {_signer(facts, rule)}"
-    if rule.measure == "signatures" and facts.release:
-        return f"celosia sign {_quote(facts.release.folder)} --role {_signer(facts, rule)}"
     if rule.measure in ("dictionary", "labels"):  # descriptions and labels are written in the dictionary itself
         return f"celosia dictionary export {_quote(facts.folder)} {_quote(facts.paths.dictionary_workbook)}"
     return _gate_command(facts, gate)
 
 
 def _signer(facts: ProjectFacts, rule: Rule) -> str:
-    """A role that the rule asks for, that has not signed yet and that somebody holds."""
+    """A role that the rule asks for and that somebody holds."""
     roles: list[str] = list(rule.asked["roles"])
-    signed = {signature.role for signature in facts.signatures} if rule.measure == "signatures" else set()
     available = {role for person in facts.people for role in person.roles}
-    left = [role for role in roles if role not in signed] or roles
-    return next((role for role in left if role in available), left[0])
+    return next((role for role in roles if role in available), roles[0])
+
+
+def _unsigned(facts: ProjectFacts, rule: Rule) -> list[str]:
+    """The roles that have still to sign the present release; where only a delegate is there, theirs for the lead's."""
+    roles = missing_signers(rule.asked["roles"], {signature.role for signature in facts.signatures})
+    delegated = not _holders(facts, "lead") and bool(_holders(facts, "delegate"))
+    return ["delegate" if role == "lead" and delegated else role for role in roles]
+
+
+def _holders(facts: ProjectFacts, role: str) -> list[str]:
+    """Who may sign the release in a role: people.toml gives it to them and the manifest lists them with it."""
+    listed = facts.release.manifest.people if facts.release else ()
+    keys = {person.get("key") for person in listed if role in person.get("roles", ())}
+    return [person.name for person in facts.people if role in person.roles and person.key in keys]
+
+
+def _signers_text(facts: ProjectFacts, roles: Sequence[str]) -> str:
+    """Who has still to sign, by name, each with what they type."""
+    parts = []
+    for role in roles:
+        names, command = _holders(facts, role), signing_command(facts, role)
+        key = "status.signer" if names else "status.no_signer"
+        parts.append(messages.text(key, names=" / ".join(names), role=role_words(role), command=command))
+    return messages.text("status.reason.unsigned", signers="; ".join(parts))
+
+
+def signing_command(facts: ProjectFacts, role: str) -> str:
+    """What brings the signature of a role: to sign, else to make a release that lists its holder, else to name one."""
+    if facts.release is not None and _holders(facts, role):
+        return f"celosia sign {_quote(facts.release.folder)} --role {role}"
+    if any(role in person.roles for person in facts.people):
+        return f"celosia release {_quote(facts.folder)}"
+    return f"celosia people add {_quote(facts.folder)} --card … --role {role}"
 
 
 def _quote(path: object) -> str:
@@ -339,8 +373,14 @@ def _release(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
         return words, f"celosia request {_quote(facts.folder)} --closing"
     if facts.release is None:
         return _block(facts, "release", "other_release" if facts.releases else "no_release")
-    wrong = facts.release.differences
-    return _block(facts, "release", "damaged_release", files=", ".join(wrong)) if wrong else _DONE
+    name = facts.release.folder.name
+    wrong = (*facts.release.differences, *changed_forms(forms_folder(facts.paths, name), facts.release.manifest))
+    if wrong:
+        return _block(facts, "release", "damaged_release", files=", ".join(wrong))
+    signed = facts.release.manifest.covered.get("request")
+    if facts.request is not None and signed not in (None, digest_of(facts.request.as_dict())):
+        return _block(facts, "release", "request_changed", release=name)
+    return _DONE
 
 
 def _not_kept(facts: ProjectFacts) -> list[str]:

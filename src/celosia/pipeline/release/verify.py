@@ -10,7 +10,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -40,6 +40,7 @@ from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.people import same_name
 from celosia.pipeline.release.data_files import open_published_file
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.pipeline.release.forms import changed_forms, forms_beside
 from celosia.pipeline.release.publication_entry import wrong_parts
 from celosia.protocols.load import combined_rules
 from celosia.protocols.measures import MEASURES, Stage
@@ -57,8 +58,8 @@ _MALFORMED = (CelosiaError, ArithmeticError, AttributeError, LookupError, TypeEr
 _ELSEWHERE = "…"  # all values that the file shows nowhere
 
 
-def verify_release(release: PathArg, trusted: Collection[str] = ()) -> VerifyReport:
-    """Judge a release from its folder alone; `trusted` are public keys that every signature must come from."""
+def verify_release(release: PathArg, trusted: Mapping[str, str] | None = None) -> VerifyReport:
+    """Judge a release from its folder alone; every signature and approval must be of a `trusted` key and its name."""
     stored = read_release(Path(release))
     manifest = stored.manifest
     valid, signed = _signatures(stored)
@@ -67,9 +68,10 @@ def verify_release(release: PathArg, trusted: Collection[str] = ()) -> VerifyRep
     rules, asked = _rules(stored, check, variables, valid)
     findings = [_files(stored), _other_formats(stored), described, asked, signed, _approvals(stored)]
     findings.append(_figures(manifest, check))
+    if manifest.forms is not None:
+        findings.append(_forms(stored))
     if trusted:
-        unknown = tuple(signature.name for signature in valid if signature.key not in trusted)
-        findings.append(Finding("trust", _state(bool(valid) and not unknown), unknown))
+        findings.append(_trust(valid, stored, trusted))
     if stored.publication is not None:
         findings.append(_publication(stored.publication, stored))
     return VerifyReport(
@@ -94,6 +96,14 @@ def _files(release: ReleaseOnDisk) -> Finding:
     parts = {"changed": [*release.changed, *unread], "added": [*release.added, *strange], "removed": release.removed}
     wrong = tuple(messages.text(f"release.{key}", file=name) for key, names in parts.items() for name in names)
     return Finding("files", _state(not wrong), wrong)
+
+
+def _forms(release: ReleaseOnDisk) -> Finding:
+    """The forms stay in the institution: the signatures attest them, and one that is at hand must be as signed."""
+    folder = forms_beside(release.folder)
+    wrong = changed_forms(folder, release.manifest) if folder is not None else ()
+    names = tuple(sorted(release.manifest.forms or {}))
+    return Finding("forms", State.FAILS, wrong) if wrong else Finding("forms", State.ATTESTED, names)
 
 
 def _publication(entry: Publication, release: ReleaseOnDisk) -> Finding:
@@ -180,6 +190,16 @@ def _clash(signed: Sequence[Approval]) -> list[str]:
     own = {mark for executor in executors for mark in (executor.key, executor.name.casefold())}
     verifiers = [approval for approval in signed if approval.role == "verifier"]
     return list(dict.fromkeys(who.name for who in verifiers if {who.key, who.name.casefold()} & own))
+
+
+def _trust(signatures: Sequence[Approval], release: ReleaseOnDisk, trusted: Mapping[str, str]) -> Finding:
+    """Whether everybody who signed or approved is on a card of the reader, under the same name.
+
+    An approval counts as much as a signature: whoever may write the folder can invent the people who approved.
+    """
+    given = [*signatures, *release.approvals]
+    unknown = [who.name for who in given if not same_name(trusted.get(who.key, ""), who.name)]
+    return Finding("trust", _state(bool(signatures) and not unknown), tuple(dict.fromkeys(unknown)))
 
 
 def _valid_approvals(release: ReleaseOnDisk) -> list[Approval]:

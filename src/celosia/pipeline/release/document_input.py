@@ -1,0 +1,177 @@
+"""What a document of a project may contain, read from the project's files once.
+
+Knows where a project keeps what it did. Ignores how documents look. What belongs to another candidate, another plan or
+nobody's rightful signature is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from celosia.dossier.minsal import Attempts
+from celosia.dossier.reports import JournalLine
+from celosia.dossier.technique import Done, done_by
+from celosia.model.claims import Claims
+from celosia.model.paths import DATA
+from celosia.model.people import Approval, Person
+from celosia.model.plan import Plan
+from celosia.model.reports.evaluation import EvaluationReport
+from celosia.model.reports.verification import Publication
+from celosia.model.requests import Request
+from celosia.model.rules import RuleReport, rule_report_from
+from celosia.model.variables import Variable
+from celosia.model.verdict import CheckReport
+from celosia.pipeline.assessment.errors import NoCandidate
+from celosia.pipeline.candidate.approvals import is_rightly_signed, valid_approvals
+from celosia.pipeline.candidate.claims import read_claims
+from celosia.pipeline.candidate.rule_context import original_names, published_variables, read_check
+from celosia.pipeline.intruder.claims import summarise_claims
+from celosia.pipeline.project.errors import BadProjectFile, NoPlan
+from celosia.pipeline.project.folder import Project
+from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
+from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+
+_JOURNAL_KEYS = ("when", "who", "what", "why")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInput:
+    """What a project holds at this moment; None and empty are what is not there yet."""
+
+    project: Project
+    now: datetime
+    request: Request
+    variables: tuple[Variable, ...]
+    plan: Plan | None
+    check: CheckReport | None
+    rules: RuleReport | None
+    journal: tuple[JournalLine, ...]
+    people: tuple[Person, ...]
+    approvals: tuple[Approval, ...]
+    signatures: tuple[Approval, ...]
+    publication: Publication | None
+    attempts: Attempts | None
+    evaluation: EvaluationReport | None = None
+    release: ReleaseOnDisk | None = None  # the latest of this candidate
+
+    @property
+    def public_variables(self) -> tuple[Variable, ...]:
+        """The published variables, under the names they are published with."""
+        return published_variables(self.variables, self.plan) if self.plan else ()
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Variables of the source of which nothing is published."""
+        origin_names = set(original_names(self.plan).values()) if self.plan else set()
+        return (
+            tuple(variable.name for variable in self.variables if variable.name not in origin_names)
+            if self.plan
+            else ()
+        )
+
+    @property
+    def work_done(self) -> Done | None:
+        """What was done and measured."""
+        return done_by(self.plan, self.check, len(self.withheld)) if self.plan and self.check else None
+
+    @property
+    def title(self) -> str:
+        """The title the request gives, else the name of the project."""
+        return self.request.title or str(self.request.source.get("name", "")) or self.project.config.name
+
+
+def collect_document_input(
+    project: Project, now: datetime, evaluation: EvaluationReport | None = None
+) -> DocumentInput:
+    """Everything that a document may contain, read from the project as it is."""
+    plan, check = _plan_and_check(project)
+    release = _release_of(project, check)
+    claims = read_claims(project.paths.claims)
+    return DocumentInput(
+        project=project,
+        now=now,
+        request=project.request or Request(),
+        variables=project.variables,
+        plan=plan,
+        check=check,
+        rules=_rules(project, check),
+        journal=tuple(JournalLine(*(str(entry[key]) for key in _JOURNAL_KEYS)) for entry in project.journal.entries),
+        people=project.people,
+        approvals=_approvals(project),
+        signatures=_signatures(release, project.people),
+        publication=release.publication if release else None,
+        attempts=_attempts(claims, check) if claims else None,
+        evaluation=evaluation,
+        release=release,
+    )
+
+
+def _attempts(claims: Claims, check: CheckReport | None) -> Attempts:
+    claims_summary = summarise_claims(claims, check.digest if check else "")
+    interval = (
+        None if claims_summary.low is None or claims_summary.high is None else (claims_summary.low, claims_summary.high)
+    )
+    return Attempts(
+        claims_summary.attempts, claims_summary.correct, check is not None and claims_summary.current, interval
+    )
+
+
+def _plan_and_check(project: Project) -> tuple[Plan | None, CheckReport | None]:
+    """The plan, and the check of the candidate where this plan made it: figures of another plan would be wrong."""
+    # Reading the journal checks its chain: a broken one stops every document.
+    runs = project.journal.facts("run")
+    plan = check = None
+    with contextlib.suppress(NoPlan, NoCandidate):
+        plan = project.plan
+        check = read_check(project.paths.candidate)
+    if plan is None or check is None:
+        return plan, None
+    expected = {"plan": plan.digest, "candidate": check.digest}
+    return plan, check if any(expected.items() <= dict(facts).items() for facts in runs) else None
+
+
+def _rules(project: Project, check: CheckReport | None) -> RuleReport | None:
+    """The rules judged on this candidate; those of another one are left out."""
+    path = project.paths.candidate.rules
+    if check is None or not path.is_file():
+        return None
+    try:
+        report = rule_report_from(json.loads(path.read_text("utf-8")), str(path))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadProjectFile(path=str(path), line="?") from None
+    return report if report.digest == check.digest else None
+
+
+def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | None:
+    """The latest release of the present candidate."""
+    folders = sorted(project.paths.releases.glob("*"), reverse=True) if check else []
+    for folder in folders:
+        with contextlib.suppress(NotARelease, ReleaseDamaged):
+            release = read_release(folder)
+            if check and release.manifest.files.get(DATA) == check.digest:
+                return release
+    return None
+
+
+def _signatures(release: ReleaseOnDisk | None, people: Sequence[Person]) -> tuple[Approval, ...]:
+    """Signatures over the manifest, rightly made by somebody who holds the role; the others do not count."""
+    if release is None:
+        return ()
+    holders = {(person.key, person.name, role) for person in people for role in person.roles}
+    return tuple(
+        signature
+        for signature in release.readable_signatures
+        if signature.digest == release.manifest.digest
+        if (signature.key, signature.name, signature.role) in holders and is_rightly_signed(signature)
+    )
+
+
+def _approvals(project: Project) -> tuple[Approval, ...]:
+    """The approvals that count now, in the order in which they were given."""
+    subjects = dict.fromkeys(approval.what for approval in project.approvals)
+    counted = [approval for what in subjects for approval in valid_approvals(project, what)]
+    return tuple(sorted(counted, key=lambda approval: approval.when))
