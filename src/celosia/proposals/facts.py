@@ -16,7 +16,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InternalFault
 from celosia.model.values import MISSING, is_masked
 
 JUDGED = 2_000  # values judged per column: enough for a rate to a percent, cheap for a hundred columns
@@ -38,7 +37,7 @@ class ColumnFacts:
     def __post_init__(self) -> None:
         unordered = any(a >= b for a, b in pairwise(self.values))  # looked up by bisection: order is a promise
         if unordered or len(self.values) != len(self.counts):
-            raise InternalFault(where="data.suggest.ColumnFacts")
+            raise AssertionError("values of a column out of order, or without counts")
 
     @property
     def distinct(self) -> int:

@@ -12,7 +12,6 @@ from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
 
-from celosia.errors import InternalFault
 from celosia.hierarchy.model import CompiledHierarchy
 from celosia.model.reports.measures import (
     THRESHOLDS,
@@ -129,7 +128,7 @@ def _check_tables(quasi: Tuples, sensitive: Mapping[str, Tuples]) -> None:
     for name, table in sensitive.items():
         same = table.names == (*quasi.names, name) and table.n_rows == quasi.n_rows
         if not same or _sensitive.class_runs(table) != len(quasi.rows):
-            raise InternalFault(where="risk.measure")
+            raise AssertionError("the tables of a measure hold other classes")
 
 
 def _undefined_of_table(sizes: ClassSizes, keyed: bool) -> dict[str, Undefined]:

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celosia import messages
-from celosia.errors import InternalFault
 from celosia.model.changes import StepChange
 from celosia.model.errors import RepeatedVariable, UnknownVariable
 from celosia.model.values import MISSING
@@ -33,7 +32,7 @@ def perform(
     _refuse(chosen, settings, given)
     outcome = chosen.apply(given, settings, draws)
     if any(len(column) != given.lines for column in outcome.columns.values()):
-        raise InternalFault(where=f"techniques.{chosen.name}")
+        raise AssertionError(f"{chosen.name} changed the number of lines")
     return outcome, _change(chosen, given, outcome)
 
 

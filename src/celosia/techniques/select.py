@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import InternalFault
 from celosia.model.errors import UnknownVariable
 from celosia.model.parameters import Many, Text, TomlTable
 from celosia.techniques._calendar import DAY_FORMATS, days_in, parse_day
@@ -45,7 +44,7 @@ def _columns_to_remove(given: StepInput, settings: Settings) -> tuple[str, ...]:
     if chosen is None:
         return ()
     if not given.names:
-        raise InternalFault(where=f"techniques.{_NAME}")
+        raise AssertionError("select by lines without their names")
     for name in chosen:
         if name not in given.names:
             raise UnknownVariable(variable=name, known=", ".join(given.names))

@@ -13,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from celosia.errors import BadInput, CelosiaError, Refusal, WrongUse
 from celosia.hierarchy.compile import level_range
 from celosia.hierarchy.csv import write_csv
 from celosia.hierarchy.groups import natural_order
@@ -33,6 +32,7 @@ from celosia.workbench import hierarchy_draft as drafts
 from celosia.workbench.hierarchy_start import starting_spec
 from celosia.workbench.hierarchy_trial import (
     MOST_GROUPS,
+    STOPPING_ERRORS,
     BuiltHierarchy,
     Column,
     build_over,
@@ -118,7 +118,7 @@ def _measure_line(table_source: OpenTable, folder: Path, line: HierarchyLine, st
     try:
         column = column_of(table_source, line.variable)
         built = build_over(column, without_bounds(stored or {}) or proposed_spec(column), folder)
-    except (BadInput, Refusal, WrongUse) as refused:
+    except STOPPING_ERRORS as refused:
         return replace(line, problem=str(refused))
     return replace(line, height=built.compiled.height, problem="" if built.stops is None else str(built.stops))
 
@@ -176,7 +176,7 @@ def _full_spec(column: Column, spec: Spec) -> tuple[dict[str, Any], str]:
         return {**described, "file": drafts.draft_name(column.variable.name)}, DRAFT
     if described:
         return described, origin_of(described)
-    with contextlib.suppress(CelosiaError):
+    with contextlib.suppress(*STOPPING_ERRORS):
         return proposed_spec(column), PROPOSED
     return {}, PROPOSED
 
@@ -226,7 +226,7 @@ def reset_hierarchy(
         _put_description(document, variable, {})
     _, column = _read_column(project, variable)
     height = 0
-    with contextlib.suppress(CelosiaError):  # a sensitive variable may have no proposal
+    with contextlib.suppress(*STOPPING_ERRORS):  # a sensitive variable may have no proposal
         height = build_over(column, proposed_spec(column), project.folder).compiled.height
     saved = SavedHierarchy(variable, PROPOSED, height, None, None, digest_of_file(project.paths.settings))
     _note_saved(project, saved, now)

@@ -38,7 +38,7 @@ from celosia.workbench.views.hierarchies import PROPOSED, GroupView, HierarchyTr
 MOST_GROUPS = 200
 _LONGEST_LABEL = 160
 _BUILDERS = {builder.name: builder for builder in BUILDERS}
-_STOPPING_ERRORS = (BadInput, Refusal, WrongUse)
+STOPPING_ERRORS = (BadInput, Refusal, WrongUse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _build_from_spec(column: Column, spec: Mapping[str, Any]) -> BuiltHierarchy:
     if missing and chosen.get("uncovered") != "suppress":
         try:
             build(chosen, column.values, variable=name, counts=counts)
-        except _STOPPING_ERRORS as refused:
+        except STOPPING_ERRORS as refused:
             stops = refused
     compiled = compile_for(tolerant, column.values, unknown=column.variable.unknown, file=SETTINGS)
     return BuiltHierarchy(spec, tolerant, compiled, missing, stops)
@@ -147,7 +147,7 @@ def trial_of(
     missing: tuple[str, ...] = ()
     try:
         built = build_over(column, spec, folder)
-    except _STOPPING_ERRORS as refused:
+    except STOPPING_ERRORS as refused:
         problem = str(refused)
     else:
         problem = "" if built.stops is None else str(built.stops)

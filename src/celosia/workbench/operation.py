@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from celosia.errors import InternalFault
-
 PACKAGE = "celosia.workbench.operations"
 OWNER = ("owner",)  # the person at the machine of a page that is not shared: everything is theirs
 SIGNERS = ("verifier", "head", "lead", "delegate")
@@ -80,7 +78,7 @@ def find_operation(key: str) -> Operation:
             if missing.name != module:
                 raise
     if key not in REGISTRY:
-        raise InternalFault(where="operation")
+        raise LookupError(key)
     return REGISTRY[key]
 
 

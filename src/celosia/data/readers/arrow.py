@@ -14,7 +14,6 @@ import pyarrow as pa
 from celosia.data.readers.canonical import canonical_text, refuse_types, slice_batch
 from celosia.data.readers.names import no_rows_error, select_columns
 from celosia.data.readers.working import Labels, WorkingDraft, write_working
-from celosia.errors import CelosiaError
 from celosia.model.sources import Notice, ReadingChoices
 
 
@@ -52,7 +51,7 @@ def write_texts(
 
 
 def translate_stream_faults(
-    batches: Iterable[pa.RecordBatch], faults: tuple[type[Exception], ...], error: CelosiaError
+    batches: Iterable[pa.RecordBatch], faults: tuple[type[Exception], ...], error: Exception
 ) -> Iterator[pa.RecordBatch]:
     """The batches, with what a foreign reader may raise (it quotes cells) replaced by our own error."""
     source = iter(batches)

@@ -40,8 +40,7 @@ from celosia.data.readers.working import WorkingDraft, metadata_text
 from celosia.data.sniffing import Record, records
 from celosia.data.sniffing._dialect import first_records
 from celosia.data.sniffing._encoding import PREFIX
-from celosia.errors import CelosiaError
-from celosia.hierarchy.errors import BinaryFile, EmptyFile, WrongEncoding
+from celosia.hierarchy.errors import BinaryFile, EmptyFile, UnreadableText, WrongEncoding
 from celosia.model.sources import Notice, ReadingChoices
 from celosia.storage import DiskFull, lasting_path, means_full_disk, translate_read_errors
 
@@ -189,7 +188,7 @@ def copy_text(
 def _copy_or_refuse(
     path: Path, text: Path, choices: ReadingChoices, columns: Columns, draft: Path, progress: Progress | None
 ) -> tuple[int, int]:
-    error: CelosiaError
+    error: DiskFull | UnreadableText
     try:
         return _copy_to_parquet(text, choices, columns, draft, progress)
     except duckdb.Error as fault:

@@ -11,17 +11,18 @@ from pathlib import Path
 
 from celosia.data.errors import RaggedLine, StrayReturn, UnclosedQuote
 from celosia.data.sniffing import records
-from celosia.errors import CelosiaError
 from celosia.hierarchy.errors import UnreadableText
 from celosia.model.sources import ReadingChoices
 
+LineFault = RaggedLine | StrayReturn | UnclosedQuote
 
-def find_line_fault(path: Path, text: Path, choices: ReadingChoices, expected: int) -> CelosiaError | None:
+
+def find_line_fault(path: Path, text: Path, choices: ReadingChoices, expected: int) -> LineFault | None:
     """The error of the first wrong line of `text`, named after `path`; None when all lines look sound."""
     return _scan_unquoted(path, text, choices, expected) or _scan_records(path, text, choices, expected)
 
 
-def unexplained_fault(path: Path) -> CelosiaError:
+def unexplained_fault(path: Path) -> UnreadableText:
     """The error when no line could be named."""
     return UnreadableText(path=str(path))
 
@@ -33,7 +34,7 @@ def _lines(text: Path) -> Iterator[str]:
         yield from stream
 
 
-def _scan_unquoted(path: Path, text: Path, choices: ReadingChoices, expected: int) -> CelosiaError | None:
+def _scan_unquoted(path: Path, text: Path, choices: ReadingChoices, expected: int) -> LineFault | None:
     """Only lines without quotes, which are whole records when no quoted text is open: none in the file."""
     first: tuple[int, int] | None = None
     count = 0
@@ -50,7 +51,7 @@ def _scan_unquoted(path: Path, text: Path, choices: ReadingChoices, expected: in
     return _ragged_line(path, first, expected, count)
 
 
-def _scan_records(path: Path, text: Path, choices: ReadingChoices, expected: int) -> CelosiaError | None:
+def _scan_records(path: Path, text: Path, choices: ReadingChoices, expected: int) -> LineFault | None:
     first: tuple[int, int] | None = None
     count = 0
     for record in records(_lines(text), choices.delimiter, choices.quote):
@@ -69,7 +70,7 @@ def _has_stray_return(fields: list[str], quote: str) -> bool:
     return bool(fields) and "\r" in fields[-1] and quote not in fields[-1]
 
 
-def _ragged_line(path: Path, first: tuple[int, int] | None, expected: int, count: int) -> CelosiaError | None:
+def _ragged_line(path: Path, first: tuple[int, int] | None, expected: int, count: int) -> RaggedLine | None:
     if first is None:
         return None
     return RaggedLine(path=str(path), line=first[0], expected=expected, found=first[1], count=count)

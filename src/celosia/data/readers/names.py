@@ -21,7 +21,6 @@ from celosia.data.errors import (
 )
 from celosia.data.limits import refuse_width
 from celosia.data.sniffing import looks_like_data
-from celosia.errors import CelosiaError
 from celosia.model.errors import NothingChosen
 from celosia.model.schema import Schema
 from celosia.model.sources import Notice, ReadingChoices
@@ -108,7 +107,7 @@ def _collisions(names: Sequence[str]) -> tuple[Notice, ...]:
     return (Notice.of("case_collision", variables=", ".join(alike)),) if alike else ()
 
 
-def no_rows_error(choices: ReadingChoices, source_name: str) -> CelosiaError:
+def no_rows_error(choices: ReadingChoices, source_name: str) -> EmptyTable | HeaderOnly:
     """What is wrong with a source that holds no row: a table has no first line that might be a record."""
     return EmptyTable(table=choices.sheet) if choices.format in _DATABASES else HeaderOnly(path=source_name)
 

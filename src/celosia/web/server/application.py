@@ -18,7 +18,6 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.web import pages
 from celosia.web.server import login
 from celosia.web.server.guard import Access, Guard, bare_page
@@ -28,7 +27,7 @@ from celosia.web.server.transfer import note_download, receive_upload, send_down
 from celosia.web.server.websocket import bind_websocket
 from celosia.web.ui.page import reader_language, report_fault, show_fault
 from celosia.web.work.jobs import Jobs
-from celosia.web.work.workers import Call, OperationFailed, Pool
+from celosia.web.work.workers import FAILURES, Call, Pool
 from celosia.workbench.operations.projects import list_projects, settle_projects
 
 _STATIC = Path(__file__).parents[1] / "static"
@@ -84,7 +83,7 @@ async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
 async def _warm_up(pool: Pool, root: Path) -> None:
     """Start the workers; then note the signatures whose server was killed before it could."""
     await pool.prepare(Call.to(list_projects, root))
-    with contextlib.suppress(OperationFailed, CelosiaError):  # whoever opens the project sees the error
+    with contextlib.suppress(*FAILURES):  # whoever opens the project sees the error
         await pool.ask(Call.to(settle_projects, root))
 
 

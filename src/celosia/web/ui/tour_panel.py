@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from nicegui import ui
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.messages import text
 from celosia.model.paths import ProjectPaths
 from celosia.web.server import rights
 from celosia.web.ui import html
 from celosia.web.ui.context import PageContext
-from celosia.web.work.workers import Call, OperationFailed
+from celosia.web.work.workers import FAILURES, Call
 from celosia.workbench.operations.new_project import tour_view
 from celosia.workbench.views.tour import TourStep, TourView
 
 _INTERVAL = 3.0  # seconds between two looks at what was done
-_ERRORS = (OperationFailed, CelosiaError)  # the page itself says what is wrong with its project
 
 
 @dataclass(slots=True)
@@ -47,7 +45,7 @@ class TourPanel:
         call = Call.to(tour_view, self.page.folder).on_behalf(session.language, session.name)
         try:
             view: TourView | None = await server.pool.ask(call)
-        except _ERRORS:
+        except FAILURES:
             return
         if view is None or view == self.view:
             return
@@ -130,7 +128,7 @@ async def tour_panel(page: PageContext, path: Callable[[str], str]) -> TourPanel
         return None
     try:
         view = await page.answer(tour_view, page.folder)
-    except _ERRORS:
+    except FAILURES:
         return None
     if view is None:
         return None

@@ -78,6 +78,9 @@ class OperationFailed(Exception):
         self.failure = failure
 
 
+FAILURES = (OperationFailed, CelosiaError)  # of an operation in its process, and of what the page does itself
+
+
 def _serve(connection: Connection) -> None:
     """Run in a worker process: calls come in, progress and one answer go out."""
     warnings.simplefilter("ignore")

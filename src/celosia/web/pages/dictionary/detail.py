@@ -8,12 +8,11 @@ from functools import partial
 from nicegui import ui
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.messages import text
 from celosia.model.reports.mel import AreaCounts
 from celosia.web.pages.dictionary.editor import DictionaryEditor, options
 from celosia.web.ui import html
-from celosia.web.work.workers import OperationFailed
+from celosia.web.work.workers import FAILURES
 from celosia.workbench.operations.dictionary import except_variable, withdraw_exception
 from celosia.workbench.views.dictionary import DictionaryLine
 
@@ -225,7 +224,7 @@ async def _write_settings(
     """Write celosia.toml and show the project as it is afterwards; a refusal leaves the window as it is."""
     try:
         await editor.page.answer(operation, editor.page.folder, *args, expected=editor.view.settings_digest)
-    except (OperationFailed, CelosiaError) as error:
+    except FAILURES as error:
         editor.notify(str(error), "bad")
         return
     await editor.reload()

@@ -10,12 +10,11 @@ from typing import Any
 from nicegui import ui
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.messages import text
 from celosia.model.variables import Kind, MelLabel, Role, Scale, Treatment, Variable
 from celosia.web.ui import html
 from celosia.web.ui.context import AlreadyShown, PageContext, notify
-from celosia.web.work.workers import OperationFailed
+from celosia.web.work.workers import FAILURES
 from celosia.workbench.operations.dictionary import dictionary_view, edit_dictionary, tried_lines
 from celosia.workbench.views.dictionary import DictionaryEdit, DictionaryLine, DictionaryView
 
@@ -130,7 +129,7 @@ class DictionaryEditor:
         wanted = {name: self._differences(name, new) for name, new in wanted.items()}
         try:
             tried = await self.page.answer(tried_lines, self.page.folder, {n: c for n, c in wanted.items() if c})
-        except (OperationFailed, CelosiaError) as error:
+        except FAILURES as error:
             self.notify(str(error), "bad")
             raise AlreadyShown(str(error)) from None
         for name, new in wanted.items():

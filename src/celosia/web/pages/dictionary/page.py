@@ -13,7 +13,6 @@ from pathlib import Path
 from nicegui import context
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.messages import text
 from celosia.web.pages.dictionary.detail import show_detail
 from celosia.web.pages.dictionary.editor import (
@@ -28,7 +27,7 @@ from celosia.web.pages.dictionary.editor import (
 from celosia.web.ui import html
 from celosia.web.ui.context import PageContext, upload_field
 from celosia.web.ui.page import project_page
-from celosia.web.work.workers import OperationFailed
+from celosia.web.work.workers import FAILURES, OperationFailed
 from celosia.workbench.operations.dictionary import (
     choose_unit,
     count_columns,
@@ -121,7 +120,7 @@ def _import_part(editor: DictionaryEditor) -> None:
             return
         try:
             count = await page.answer(import_dictionary, page.folder, path, expected=editor.view.digest)
-        except (OperationFailed, CelosiaError) as error:
+        except FAILURES as error:
             editor.notify(str(error).replace(str(path), path.name), "bad")  # without the private folder
             return
         await _reload(editor)
@@ -357,7 +356,7 @@ def _build_save_box(editor: DictionaryEditor) -> None:
 async def _save(editor: DictionaryEditor) -> None:
     try:
         edit = await editor.save()
-    except (OperationFailed, CelosiaError) as error:
+    except FAILURES as error:
         editor.conflict = isinstance(error, OperationFailed) and error.failure.code == "edited_meanwhile"
         if not editor.conflict:
             editor.notify(str(error), "bad")
@@ -402,7 +401,7 @@ async def _count_missing(editor: DictionaryEditor) -> None:
     editor.counting = True
     try:
         await editor.page.answer(count_columns, editor.page.folder)
-    except (OperationFailed, CelosiaError):
+    except FAILURES:
         return  # the figures stay «not counted»; the risk page says why
     finally:
         editor.counting = False

@@ -16,7 +16,6 @@ from typing import Any, ParamSpec, TypeVar
 from nicegui import app, ui
 
 from celosia.dossier.signed import signed_lines
-from celosia.errors import CelosiaError
 from celosia.messages import text
 from celosia.model.people import Approval, Person
 from celosia.pipeline.project.author import card_path, identity_path
@@ -26,7 +25,7 @@ from celosia.web.server.sessions import LoginThrottle
 from celosia.web.ui import html
 from celosia.web.ui.context import AlreadyShown, PageContext, notify
 from celosia.web.ui.verdicts import capitalise, role_options, table_heads
-from celosia.web.work.workers import OperationFailed
+from celosia.web.work.workers import FAILURES, OperationFailed
 from celosia.workbench.accounts import key_path
 from celosia.workbench.operations.people import key_card, make_key
 from celosia.workbench.views.dossier import KeyCard, SigningView
@@ -117,7 +116,7 @@ async def call_with_key(page: PageContext, operation: Callable[P, T], *args: P.a
         if throttle.is_blocked(mark, ""):
             raise AlreadyShown(text("web_keys.shut"))
         answer = await page.answer(operation, *args, **kwargs)
-    except (OperationFailed, CelosiaError, AlreadyShown) as error:
+    except (*FAILURES, AlreadyShown) as error:
         if isinstance(error, OperationFailed) and error.failure.code == "wrong_passphrase":
             throttle.count_wrong(mark, "")
             page.note_refused(f"{operation.__name__} passphrase")

@@ -17,7 +17,6 @@ from typing import Any
 from nicegui import ui
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.messages import text
 from celosia.model.preview import PreviewColumn, SourcePreview
 from celosia.model.sources import ReadingChoices
@@ -27,7 +26,7 @@ from celosia.web.ui import html
 from celosia.web.ui.context import PageContext, notify, upload_field
 from celosia.web.ui.html import Cell
 from celosia.web.ui.page import plain_page, start_and_open
-from celosia.web.work.workers import OperationFailed
+from celosia.web.work.workers import FAILURES, OperationFailed
 from celosia.workbench.operations.new_project import (
     create_project,
     list_sources,
@@ -95,7 +94,7 @@ class Wizard:
             with self.show_waiting():
                 try:
                     tables = await self.page.answer(source_tables, source)
-                except (OperationFailed, CelosiaError) as error:
+                except FAILURES as error:
                     notify(str(error).replace(str(source), label), "bad")
                     return
                 self.source, self.label, self.tables = source, label, tables
