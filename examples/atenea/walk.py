@@ -36,7 +36,8 @@ STEPS = (
     *introductions(PROJECT, PEOPLE),
     Step(
         f'celosia request {PROJECT} --title "Solicitudes de becas 2024" --kind external'
-        f' --requester "Universidad de la Sabana Grande" --variables "{VARIABLES}"'
+        f' --requester "Universidad de la Sabana Grande" --official "Clara Ruiz" --received 2026-11-02'
+        f' --variables "{VARIABLES}"'
         ' --aggregation "un registro por persona" --authorisation "Acta 12 de 2026, Subgerencia de Analítica"'
         f' --use "{USE}" --property total:Ingresos:0.001 --property mean:Ingresos:0.001'
         ' --protected-by-law --subject-authorisation --limited "Religión,Grupo étnico"'

@@ -41,7 +41,7 @@ STEPS = (
         f'celosia request {PROJECT} --title "Egresos hospitalarios 2024" --purpose "{PURPOSE}"'
         ' --source-name "Registro de egresos hospitalarios" --period-from 2024-01-01 --period-until 2024-12-31'
         ' --unit "egreso hospitalario" --department "Departamento de Estadísticas" --responsible "Ana Rojas"'
-        " --administrative-act --has-dictionary --validated --not-homologated"
+        " --administrative-act --has-dictionary --validated --not-homologated --not-particularly-sensitive"
         " --contact estadisticas@salud.example --licence CC-BY-4.0 --update-period anual"
     ),
     Step(

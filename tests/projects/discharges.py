@@ -33,6 +33,7 @@ administrative_act = true
 dictionary = true
 validated = true
 homologated = false
+particularly_sensitive = false
 purpose = "Datos abiertos"
 [publication]
 contact = "datos@example.cl"

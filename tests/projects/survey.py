@@ -24,6 +24,8 @@ ANSWERS: Mapping[str, Any] = {
     "title": "Encuesta",
     "kind": "external",
     "requester": "Universidad",
+    "official": "Nora Gil",
+    "received": "2026-10-01",
     "variables": list(PUBLISHED),
     "aggregation": "registro",
     "properties": [{"property": "mean", "variables": ["INGRESO"], "tolerance": "0.01"}],
@@ -44,6 +46,7 @@ ANSWERS: Mapping[str, Any] = {
         "dictionary": True,
         "validated": True,
         "homologated": False,
+        "particularly_sensitive": False,
     },
 }
 

@@ -37,7 +37,8 @@ def items(form: RequestForm) -> dict[str, RequestItem]:
 @pytest.mark.requirement("A01")
 def test_a_new_form_demands_the_six_items_and_the_two_legal_questions(folder):
     form = request_form(folder)
-    assert set(form.missing) == SIX | {"requester", "legal.protected_by_law", "legal.subject_authorisation"}
+    others = {"requester", "official", "received"}
+    assert set(form.missing) == SIX | others | {"legal.protected_by_law", "legal.subject_authorisation"}
     assert all(item.demanded and item.missing for item in form.items if item.key in SIX)
     assert (form.written, form.digest) == (False, "")
     assert not any(key.startswith(("minsal.", "mel.")) for key in items(form))

@@ -73,7 +73,8 @@ def request_document(request: Request, variables: Sequence[Variable], language: 
 def _request_blocks(request: Request, variables: Sequence[Variable]) -> Iterator[Block]:
     yield Heading(_word("request.needs"))
     kind = _word(f"request.{request.kind}") if request.kind in ("internal", "external") else ""
-    yield Fields(((_word("request.kind"), kind), (_word("request.requester"), request.requester)))
+    given = [(_word(f"request.{key}"), str(request.item(key))) for key in ("requester", "official", "received")]
+    yield Fields(((_word("request.kind"), kind), *given))
     yield Heading(_word("request.variables"), 2)
     yield _requested_variables(request, variables)
     yield Fields(((_word("request.aggregation"), request.aggregation),))

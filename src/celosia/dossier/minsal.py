@@ -98,14 +98,15 @@ def _word(key: str) -> str:
 
 def _heading(data: AnexoI) -> tuple[Block, ...]:
     request = data.request
-    answers = tuple((_word(key), _answer(request.minsal.get(key))) for key in ANSWERS)
+    answers = tuple((_word(key), _answer(request.minsal.get(key))) for key in (*ANSWERS, "particularly_sensitive"))
     rows = (
         (_word("date"), data.date),
         (_word("department"), str(request.source.get("department", ""))),
         (_word("in_charge"), _names_in_charge(data)),
     )
-    purpose = ((_word("purpose"), str(request.minsal.get("purpose", ""))),)
-    return Fields(rows), Heading(_word("answers")), Checks(answers), Fields(purpose)
+    texts = ["purpose", *(key for key in ("no_sensitive_attribute",) if request.minsal.get(key))]
+    stated = tuple((_word(key), str(request.minsal.get(key, ""))) for key in texts)
+    return Fields(rows), Heading(_word("answers")), Checks(answers), Fields(stated)
 
 
 def _answer(given: object) -> bool | None:

@@ -19,14 +19,26 @@ PROPERTIES = tuple(
     " significance".split()
 )
 _NONE: Mapping[str, Any] = MappingProxyType({})
+_ADDED = ("official", "received")
 # What each protocol demands before anything is published; a dotted key is an item of a section.
 DEMANDED: Mapping[str, tuple[str, ...]] = {
     "minsal": (
         "minsal.purpose",
+        "minsal.particularly_sensitive",
         *(f"source.{item}" for item in ("name", "period_from", "period_until", "unit", "department", "responsible")),
     ),
     "atenea": (
-        *("kind", "requester", "variables", "aggregation", "properties", "authorisation", "use"),
+        *(
+            "kind",
+            "requester",
+            "official",
+            "received",
+            "variables",
+            "aggregation",
+            "properties",
+            "authorisation",
+            "use",
+        ),
         *("legal.protected_by_law", "legal.subject_authorisation"),
     ),
     "mel": ("title", "source.name", "mel.consent", "mel.contrast", "publication.contact", "publication.licence"),
@@ -40,6 +52,8 @@ class Request:
     title: str = ""
     kind: str = ""  # internal or external user
     requester: str = ""
+    official: str = ""  # designated to analyse the request (ATENEA 4.2.1)
+    received: str = ""  # the day on which it was received
     variables: tuple[str, ...] = ()
     aggregation: str = ""
     properties: tuple[Mapping[str, Any], ...] = ()  # {"property": "mean", "variables": […], "tolerance": "0.01"}
@@ -71,7 +85,9 @@ class Request:
 
     def as_dict(self) -> dict[str, Any]:
         """The request as data."""
-        return {"format": REQUEST_FORMAT, **plain_fields(self)}
+        items = plain_fields(self)
+        # A request that was signed before these items existed keeps its digest.
+        return {"format": REQUEST_FORMAT, **{key: items[key] for key in items if key not in _ADDED or items[key]}}
 
 
 def request_from(document: Mapping[str, Any]) -> Request:

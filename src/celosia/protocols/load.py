@@ -50,7 +50,7 @@ def combined_rules(protocols: Sequence[str], overrides: Mapping[str, Any] = _NON
         if name not in {*protocols, *(norm_of(protocol) for protocol in protocols)}:
             raise OverrideElsewhere(protocol=name, named=", ".join(protocols) or "–")
         for identifier, change in changes.items():
-            rule = _find_rule(name, identifier, tuple(rules.values()))
+            rule = _find_rule(name, identifier, tuple(rules.values()), change)
             rules[rule.protocol, rule.id] = _override(rule, change)
     return tuple(rules.values())
 
@@ -159,13 +159,22 @@ def _refuse_unexplained(protocol: Protocol, path: str) -> None:
 # --- overrides ------------------------------------------------------------------------------------
 
 
-def _find_rule(protocol: str, identifier: str, rules: Sequence[Rule]) -> Rule:
-    """The rule a project means: of the protocol itself, or of the norm behind the profile."""
+def _find_rule(protocol: str, identifier: str, rules: Sequence[Rule], change: Mapping[str, Any]) -> Rule:
+    """The rule a project means: of the protocol itself, of the norm behind the profile, or of a profile of it.
+
+    What a project asks of the norm never loosens a profile, which the answers of a request may bring in later.
+    """
     owners = (norm_of(protocol), protocol)
     known = {rule.id: rule for owner in owners for rule in rules if rule.protocol == owner}
-    if identifier not in known:
+    tightened = {rule.id: rule for rule in rules if load(rule.protocol).base == protocol and _asks_more(change, rule)}
+    if identifier not in {**tightened, **known}:
         raise OverrideUnknown(protocol=protocol, rule=identifier, known=", ".join(known))
-    return known[identifier]
+    return {**tightened, **known}[identifier]
+
+
+def _asks_more(change: Mapping[str, Any], rule: Rule) -> bool:
+    asked = change.get("asked", {})
+    return set(asked) == {"k"} == set(rule.asked) and type(asked["k"]) is int and asked["k"] >= rule.asked["k"]
 
 
 def _override(rule: Rule, change: Mapping[str, Any]) -> Rule:

@@ -39,6 +39,10 @@ def asked_text(rule: Rule | RuleResult) -> str:
 def measured_text(result: RuleResult) -> str:
     """What was found, short enough for a table."""
     measure = _measure_of(result)
+    if "sensitive" in result.measured:
+        return messages.text("protocols.no_sensitive.none")
+    if "statement" in result.measured:
+        return messages.text("protocols.no_sensitive.stated", **result.measured)
     if result.state is State.NOT_MEASURABLE or not result.measured:
         lacking = f"protocols.lacking.{measure}"
         return messages.text(lacking) if messages.has(lacking) else messages.text("protocols.unmeasured")

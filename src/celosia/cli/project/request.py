@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 # The items of request.toml, by how they are answered.
 _TEXTS = (
-    "title requester aggregation authorisation use source.name source.period_from source.period_until source.unit "
-    "source.department minsal.purpose mel.consent publication.contact publication.licence publication.update_period "
-    "publication.next_review"
+    "title requester official received aggregation authorisation use source.name source.period_from "
+    "source.period_until source.unit source.department minsal.purpose minsal.no_sensitive_attribute mel.consent "
+    "publication.contact publication.licence publication.update_period publication.next_review"
 ).split()
 _LISTS = "variables legal.limited source.responsible mel.contrast".split()
 _FLAGS = {
@@ -29,6 +29,7 @@ _FLAGS = {
     "minsal.dictionary": "--has-dictionary/--no-dictionary",
     "minsal.validated": "--validated/--not-validated",
     "minsal.homologated": "--homologated/--not-homologated",
+    "minsal.particularly_sensitive": "--particularly-sensitive/--not-particularly-sensitive",
 }
 # The most exposed records of a form; nobody tries more in a day.
 _RECORDS = 20

@@ -164,6 +164,7 @@ class RuleContext:
     check: CheckReport | None = None
     figures: FileFigures | None = None
     request: Request | None = None
+    no_sensitive_attribute: str = ""  # why nothing that is published is sensitive, as the head states it
     source_rows: int | None = None
     keys: tuple[str, ...] | None = None  # steps with a key or codebook still kept
     approvals: Mapping[str, Sequence[Approval]] | None = None  # what -> the valid ones
@@ -223,6 +224,7 @@ def context_of(project: Project, plan: Plan, check: CheckReport, candidate: Cand
         check=check,
         figures=figures,
         request=project.request,
+        no_sensitive_attribute=statement_in(project.request),
         source_rows=project.config.source.rows,
         keys=keys_present(project),
         approvals={what: valid_approvals(project, what) for what in _APPROVED} if project.approvals else {},
@@ -230,6 +232,11 @@ def context_of(project: Project, plan: Plan, check: CheckReport, candidate: Cand
         ran=tuple(who_ran(project)),
         claims=read_claims(project.paths.claims),
     )
+
+
+def statement_in(request: Request | None) -> str:
+    """The head's statement that nothing published is a sensitive attribute; empty where there is none."""
+    return str(request.item("minsal.no_sensitive_attribute") or "").strip() if request is not None else ""
 
 
 def read_check(candidate: CandidatePaths) -> CheckReport:

@@ -26,7 +26,8 @@ from celosia.protocols.measures import MEASURES, Stage
 from celosia.protocols.words import asked_text, k_level, measured_text
 
 Asked = Mapping[str, Any]
-Measurement = tuple[bool, dict[str, Any]] | None  # whether it holds and the figures; None: not measurable
+# Whether it holds, or the state where it is neither, and the figures; None: not measurable.
+Measurement = tuple[bool | State, dict[str, Any]] | None
 Judge = Callable[[RuleContext, Asked], Measurement]
 
 
@@ -74,18 +75,24 @@ def _due(rule: Rule, stage: Stage) -> bool:
 def judge_rule(context: RuleContext, rule: Rule) -> RuleResult:
     """A rule on what the context holds, with the figures that were measured."""
     measurement = JUDGES[rule.measure](context, rule.asked)
-    state = State.NOT_MEASURABLE if measurement is None else State.HOLDS if measurement[0] else State.FAILS
     return RuleResult(
         protocol=rule.protocol,
         rule=rule.id,
         section=rule.section,
         needs=rule.needs,
         severity=rule.severity,
-        state=state,
+        state=_state(measurement),
         asked={key: list(value) if isinstance(value, tuple) else value for key, value in rule.asked.items()},
         measured={} if measurement is None else measurement[1],
         overridden=rule.overridden,
     )
+
+
+def _state(measurement: Measurement) -> State:
+    if measurement is None:
+        return State.NOT_MEASURABLE
+    answer = measurement[0]
+    return answer if isinstance(answer, State) else State.HOLDS if answer else State.FAILS
 
 
 def _none_of(columns: Sequence[str]) -> Measurement:
@@ -109,10 +116,16 @@ def _k(context: RuleContext, asked: Asked) -> Measurement:
 
 
 def _l(context: RuleContext, asked: Asked) -> Measurement:
-    """Each published sensitive attribute, by its own verdict: enough distinct values, or masked (X4)."""
+    """Each published sensitive attribute, by its own verdict: enough distinct values, or masked (X4).
+
+    Where none is published nothing was measured: it has failed, or the head states why none is and signs it.
+    """
     if context.check is None or context.plan is None:
         return None
     sensitive = [name for name in context.plan.policy["sensitive"] if name in context.plan.published]
+    if not sensitive:
+        statement = context.no_sensitive_attribute
+        return (State.ATTESTED, {"statement": statement}) if statement else (State.NOT_MEASURABLE, {"sensitive": 0})
     judged = {name: _verdicts_on(context.check.verdicts, name, asked["l"]) for name in sensitive}
     if not all(judged.values()):
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from celosia.pipeline.project.files import (
 )
 from celosia.pipeline.project.journal import Journal, lock_path, read_journal
 from celosia.pipeline.project.people import read_people
-from celosia.pipeline.project.request import read_request_file
+from celosia.pipeline.project.request import protocols_in_force, read_request_file
 from celosia.pipeline.project.settings import config_from
 from celosia.storage import exclusive_lock, translate_read_errors
 
@@ -146,7 +146,9 @@ def open_project(source: ProjectArg) -> Project:
     paths = _paths_of_project(folder)
     content = paths.settings.read_bytes()
     document = parse_toml(content, paths.settings)
-    project = Project(folder, config_from(document, paths.settings), document, digest_of_bytes(content))
+    config = config_from(document, paths.settings)
+    config = replace(config, protocols=protocols_in_force(config.protocols, paths.request))
+    project = Project(folder, config, document, digest_of_bytes(content))
     if not paths.working_copy.exists() and project.in_place is None:
         raise WorkingCopyMissing(path=str(folder))
     return project

@@ -15,6 +15,7 @@ from typing import Any
 import tomlkit
 
 from celosia import messages
+from celosia.errors import CelosiaError
 from celosia.evaluation.properties import PROPERTIES as MEASURED_PROPERTIES
 from celosia.model.errors import UnknownFormat
 from celosia.model.parameters import Custom, Parameter, Text
@@ -56,8 +57,9 @@ def is_property(value: Any) -> bool:
 
 _DATE = Custom(_is_day, wording="day")
 ITEMS: Mapping[str, Parameter] = {
-    **dict.fromkeys(("title", "requester", "aggregation", "authorisation", "use"), TEXT),
+    **dict.fromkeys(("title", "requester", "official", "aggregation", "authorisation", "use"), TEXT),
     "kind": Text(choices=KINDS, default=""),
+    "received": _DATE,
     "variables": TEXTS,
     "properties": TABLES,
     **dict.fromkeys(("legal.protected_by_law", "legal.subject_authorisation"), FLAG),
@@ -66,8 +68,8 @@ ITEMS: Mapping[str, Parameter] = {
     **dict.fromkeys(("source.period_from", "source.period_until"), _DATE),
     "source.responsible": TEXTS,
     **dict.fromkeys(("minsal.administrative_act", "minsal.dictionary"), FLAG),
-    **dict.fromkeys(("minsal.validated", "minsal.homologated"), FLAG),
-    "minsal.purpose": TEXT,
+    **dict.fromkeys(("minsal.validated", "minsal.homologated", "minsal.particularly_sensitive"), FLAG),
+    **dict.fromkeys(("minsal.purpose", "minsal.no_sensitive_attribute"), TEXT),
     "mel.consent": TEXT,
     "mel.contrast": TEXTS,
     **dict.fromkeys(("publication.contact", "publication.licence", "publication.update_period"), TEXT),
@@ -95,15 +97,31 @@ _CLOSED = {
 QUESTIONS = tuple(
     f"{section}.{name}".removeprefix(".")
     for section, names in (
-        ("", ("title", "kind", "requester", "variables", "aggregation", "properties", "authorisation", "use")),
+        ("", ("title", "kind", "requester", "official", "received", "variables", "aggregation", "properties")),
+        ("", ("authorisation", "use")),
         ("legal", ("protected_by_law", "subject_authorisation", "limited")),
         ("source", ("name", "period_from", "period_until", "unit", "responsible", "department")),
-        ("minsal", ("administrative_act", "dictionary", "validated", "homologated", "purpose")),
+        ("minsal", ("administrative_act", "dictionary", "validated", "homologated", "particularly_sensitive")),
+        ("minsal", ("purpose", "no_sensitive_attribute")),
         ("mel", ("consent", "contrast")),
         ("publication", ("contact", "licence", "update_period", "next_review")),
     )
     for name in names
 )
+
+
+def protocols_in_force(named: Sequence[str], path: Path) -> tuple[str, ...]:
+    """The protocols of a project: MINSAL's profile of k above 2 where the request says that its content asks for it.
+
+    A request that cannot be read raises nothing here: whoever reads the whole of it says why.
+    """
+    try:
+        answers = read_toml(path).get("minsal", {}) if path.is_file() else {}
+    except CelosiaError:
+        answers = {}
+    sensitive = isinstance(answers, Mapping) and answers.get("particularly_sensitive") is True
+    stricter = {"minsal": "minsal-sensible"} if sensitive else {}
+    return tuple(dict.fromkeys(stricter.get(name, name) for name in named))
 
 
 def read_request_file(path: Path, variables: Sequence[Variable]) -> Request:

@@ -27,12 +27,12 @@ from celosia.model.plan import Plan, digest_of
 from celosia.model.protocols import Protocol, Rule
 from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
 from celosia.model.requests import Request
-from celosia.model.variables import Variable
+from celosia.model.variables import Role, Variable
 from celosia.model.verdict import CheckReport
 from celosia.pipeline.candidate.approvals import approval_states, digest_for, is_rightly_signed
 from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.closing_evaluation import limited_in
-from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check
+from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check, statement_in
 from celosia.pipeline.candidate.rules import judge_rule, missing_signers, rules_of
 from celosia.pipeline.intruder.claims import summarise_claims
 from celosia.pipeline.planning.step_syntax import plain_step
@@ -138,6 +138,7 @@ class ProjectFacts:
             plan=self.plan,
             check=self.check,
             request=self.request,
+            no_sensitive_attribute=statement_in(self.request),
             approvals=valid,
             people=self.people,
             claims=self.claims,
@@ -340,6 +341,11 @@ def _dictionary(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if not dictionary.publishable_variables(facts.variables):
         words = messages.text("status.reason.nothing_published")
         return words, f"celosia dictionary purpose {_quote(facts.folder)} --variables A,B,C --purpose …"
+    published = dictionary.publishable_variables(facts.variables)
+    judged = any(rule.measure == "l" for rule in protocol.rules)
+    if judged and not any(v.role == Role.SENSITIVE for v in published) and not statement_in(facts.request):
+        words = messages.text("status.reason.no_sensitive")
+        return words, f"celosia request {_quote(facts.folder)} --no-sensitive-attribute …"
     return _DONE
 
 

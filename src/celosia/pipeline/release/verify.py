@@ -343,7 +343,8 @@ def _rules(
     try:
         attested = rule_report_from({"format": "celosia/rules/1", "digest": "", "results": manifest.rules})
         rules = combined_rules(manifest.protocols, _overrides(manifest))
-        return _rules_again(release, attested, rules, _context(release, check, variables, signatures))
+        context = _context(release, check, variables, signatures)
+        return _rules_again(release, attested, rules, replace(context, no_sensitive_attribute=_statement(attested)))
     except _MALFORMED:
         return (), Finding("rules", State.NOT_MEASURABLE)
 
@@ -363,6 +364,12 @@ def _rules_again(
         results.append(_shown_result(result, measured.get(key), key in personal))
     signing = [rule for rule in rules if rule.measure == "signatures"]
     return (*results, *judge_rules(context, signing, "publish").results), Finding("rules", _state(not wrong), wrong)
+
+
+def _statement(attested: RuleReport) -> str:
+    """Why nothing published is a sensitive attribute, as the signers attest it."""
+    stated = [result.measured["statement"] for result in attested.results if "statement" in result.measured]
+    return str(stated[0]) if stated else ""
 
 
 def _overrides(manifest: Manifest) -> dict[str, dict[str, Any]]:
