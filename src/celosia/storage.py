@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from celosia import system
 from celosia.errors import BadInput, CelosiaError
 
 
@@ -41,6 +42,10 @@ class FolderUnwritable(BadInput, fields="path"):
 
 class DiskFull(BadInput, fields="path"):
     """There is no room left to write; nothing was kept."""
+
+
+class FileInUse(BadInput, fields="path"):
+    """Another program has the file open, and this system lets nobody change it meanwhile."""
 
 
 class AlreadyExists(BadInput, fields="path"):
@@ -73,6 +78,8 @@ def translate_write_errors(path: Path) -> Iterator[None]:
 
 def write_error(fault: OSError, path: Path) -> CelosiaError:
     """Our error for a system's refusal to write."""
+    if path_in_use := system.path_in_use(fault):
+        return FileInUse(path=lasting_path(Path(path_in_use)))
     full = fault.errno in _FULL_DISK_NUMBERS or means_full_disk(str(fault))
     return (DiskFull if full else FolderUnwritable)(path=lasting_path(path))
 
@@ -99,7 +106,9 @@ def translate_read_errors(path: Path) -> Iterator[None]:
         yield
     except (FileNotFoundError, NotADirectoryError):
         raise FileMissing(path=str(path)) from None
-    except OSError:
+    except OSError as fault:
+        if system.path_in_use(fault):
+            raise FileInUse(path=str(path)) from None
         error = FolderGiven if path.is_dir() else FileUnreadable
         raise error(path=str(path)) from None
 
@@ -142,7 +151,7 @@ def replace_file(draft: Path, target: Path, mode: int = PRIVATE_FILE) -> None:
     with translate_write_errors(target.parent):
         draft.chmod(mode)
         sync(draft)
-        os.replace(draft, target)
+        move(draft, target)
         sync(target.parent)
 
 
@@ -151,9 +160,20 @@ def replace_folder(draft: Path, target: Path) -> None:
     old = target.with_name(f".{target.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
-        os.rename(target, old)
-    os.rename(draft, target)
+        move(target, old)
+    try:
+        move(draft, target)
+    except CelosiaError:
+        if old.exists():
+            move(old, target)
+        raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def move(source: Path, target: Path) -> None:
+    """Give a finished folder, or a file over a former one, its name in one step."""
+    with translate_write_errors(target.parent):
+        system.move(source, target)
 
 
 @contextlib.contextmanager
@@ -162,32 +182,15 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     with translate_write_errors(path.parent):
         handle = os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE)
     try:
-        _lock(handle)
+        system.lock_handle(handle)
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int) -> None:
-    if os.name == "posix":
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        return
-    import msvcrt
-
-    msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-
-
 def sync(path: Path) -> None:
     """Make sure that a file or folder is on the disk."""
-    if path.is_dir() and os.name != "posix":
-        return  # elsewhere a folder cannot be opened
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    system.flush_to_disk(path)
 
 
 def part_files(path: Path) -> list[Path]:
@@ -217,20 +220,8 @@ def remove_abandoned_folders(folder: Path, prefix: str = SCRATCH_PREFIX) -> int:
     except OSError:
         # A folder that cannot be listed is not ours; writing into it reports what is wrong.
         return 0
-    abandoned = [path for path, name in candidates if name and path.is_dir() and not _alive(int(name[1]))]
+    named = [(path, int(name[1])) for path, name in candidates if name and path.is_dir()]
+    abandoned = [path for path, process in named if not system.is_process_alive(process)]
     for path in abandoned:
         shutil.rmtree(path, ignore_errors=True)
     return len(abandoned)
-
-
-def _alive(process: int) -> bool:
-    # Only POSIX answers signal 0 without ending the process.
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        pass
-    return True

@@ -7,7 +7,6 @@ causes.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from celosia.demo.synthetic.personal import personal_database
 from celosia.demo.tour import mark_tour
 from celosia.model.paths import ProjectPaths
 from celosia.stats.project import PathArg
-from celosia.storage import AlreadyExists, make_private_folder, private_tempdir
+from celosia.storage import AlreadyExists, make_private_folder, move, private_tempdir
 from celosia.workbench.projects import project_place, proposed_name
 
 Progress = Callable[[str, float], None] | None
@@ -36,7 +35,7 @@ def tour_stats(root: PathArg, name: str | None = None, *, report: Progress = Non
         shutil.copytree(_TOUR_FILES, draft)
         _write_personal(make_private_folder(ProjectPaths(draft).private) / "personal.duckdb")
         mark_tour(draft, "yapo")
-        os.rename(draft, folder)
+        move(draft, folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return folder

@@ -81,7 +81,7 @@ def tour_project(
 def mark_tour(folder: Path, norm: str) -> None:
     """Say in a project's folder that it is the tour of a norm."""
     with atomic_write(folder / TOUR, 0o644) as draft:
-        draft.write_text(f'format = "{TOUR_FORMAT}"\nnorm = "{norm}"\n', "utf-8")
+        draft.write_text(f'format = "{TOUR_FORMAT}"\nnorm = "{norm}"\n', "utf-8", newline="\n")
 
 
 def tour_view(folder: PathArg, *, now: datetime | None = None) -> TourView | None:

@@ -7,10 +7,7 @@ the values are never in a message. Writing is atomic: the old file or the new on
 from __future__ import annotations
 
 import csv
-import errno
 import io
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -28,11 +25,12 @@ from celosia.hierarchy.errors import (
 from celosia.hierarchy.model import Hierarchy
 from celosia.hierarchy.rows import from_rows, split_groups, to_rows
 from celosia.model.sources import ReadingChoices
-from celosia.storage import DiskFull, FileMissing, FileUnreadable, FolderUnwritable
+from celosia.storage import FileMissing, FileUnreadable, atomic_write
 
 _DELIMITERS = (";", ",", "\t")
 _ENCODINGS = ("utf-8-sig", "windows-1252", "latin-1")
 _SAMPLE_ROWS = 200
+_FILE_MODE = 0o644
 
 
 def read_csv(
@@ -115,7 +113,8 @@ def _distinct_rows(path: Path, rows: Sequence[tuple[str, ...]]) -> list[tuple[st
 def write_csv(hierarchy: Hierarchy, path: Path, *, delimiter: str = ";") -> None:
     """The hierarchy in ARX's layout, UTF-8, LF, put in place in one step."""
     lines = (delimiter.join(_quote_label(label, delimiter) for label in row) for row in to_rows(hierarchy))
-    _replace(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
+    with atomic_write(path, _FILE_MODE) as draft:
+        draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
 def _quote_label(label: str, delimiter: str) -> str:
@@ -123,22 +122,3 @@ def _quote_label(label: str, delimiter: str) -> str:
     if label and not any(mark in label for mark in (delimiter, '"', "\r", "\n")):
         return label
     return '"' + label.replace('"', '""') + '"'
-
-
-def _replace(path: Path, data: bytes) -> None:
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError:
-        raise FolderUnwritable(path=str(path.parent)) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except OSError as fault:
-        Path(name).unlink(missing_ok=True)
-        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(path=str(path)) from None
-        raise FolderUnwritable(path=str(path.parent)) from None

@@ -119,9 +119,9 @@ def write_catalogue(folder: PathArg, into: PathArg | None = None) -> tuple[Stats
     with translate_write_errors(home):
         home.mkdir(parents=True, exist_ok=True)
     with atomic_write(home / "catalogue.json", PUBLIC_FILE) as draft:
-        draft.write_text(json.dumps(catalogue.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+        draft.write_text(json.dumps(catalogue.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
     with atomic_write(home / "catalogue.html", PUBLIC_FILE) as draft:
-        draft.write_text(catalogue_page(catalogue), "utf-8")
+        draft.write_text(catalogue_page(catalogue), "utf-8", newline="\n")
     return catalogue, home
 
 

@@ -80,7 +80,7 @@ def init_stats(folder: PathArg, source: str, target: str = "stats.duckdb") -> Pa
     with contextlib.closing(open_source(source, home)) as opened:
         blocks = [_block(opened, table) for table in opened.tables()]
     with atomic_write(path, 0o644) as draft:
-        draft.write_text(_document(source, target, blocks), "utf-8")
+        draft.write_text(_document(source, target, blocks), "utf-8", newline="\n")
     return path
 
 

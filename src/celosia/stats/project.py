@@ -71,7 +71,7 @@ def save_report(home: Path, name: str, document: Mapping[str, Any], now: datetim
         "document": dict(document),
     }
     with atomic_write(_path(home, name)) as draft:
-        draft.write_text(json.dumps(saved, ensure_ascii=False), "utf-8")
+        draft.write_text(json.dumps(saved, ensure_ascii=False), "utf-8", newline="\n")
 
 
 def saved_report(home: Path, name: str) -> SavedStatsReport | None:

@@ -208,7 +208,7 @@ def _accounts_lock(root: PathArg) -> Any:
 def _write_accounts(root: PathArg, accounts: Iterable[Account]) -> None:
     document = {"format": ACCOUNTS_FORMAT, "accounts": [asdict(account) for account in accounts]}
     with atomic_write(server_folder(root) / "accounts.json") as draft:
-        draft.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        draft.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
 
 
 def _note_account(root: PathArg, what: str, account: Account, now: datetime | None) -> None:

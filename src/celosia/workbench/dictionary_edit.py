@@ -84,7 +84,8 @@ def _edit_lines(
         return DictionaryEdit(0, (), digest_of_file(path))
     approved = current_approvals(project)
     with messages.speaking(project.config.language), atomic_write(path, 0o644) as draft:
-        draft.write_text(dictionary.dump(after), "utf-8")  # the words of the file stay in the project's language
+        # The words of the file stay in the project's language.
+        draft.write_text(dictionary.dump(after), "utf-8", newline="\n")
         refuse_edited(path, expected)  # a text editor takes no lock
     lines = sum(old != new for old, new in zip(before, after, strict=True))
     _journal.append_entry(

@@ -287,7 +287,9 @@ def _write_draft(project: Project, name: str, draft: _Draft) -> None:
     make_private_folder(project.paths.intruder)
     make_private_folder(path.parent)
     with atomic_write(path) as file:
-        file.write_text(json.dumps({"format": ATTEMPT_FORMAT, **asdict(draft)}, ensure_ascii=False), "utf-8")
+        file.write_text(
+            json.dumps({"format": ATTEMPT_FORMAT, **asdict(draft)}, ensure_ascii=False), "utf-8", newline="\n"
+        )
 
 
 def _draft_digest(project: Project, name: str, candidate: str) -> str:

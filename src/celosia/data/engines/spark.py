@@ -218,7 +218,7 @@ class SparkEngine:
     def _refuse_strangers(self) -> None:
         """The executors must have this celosia and see this disk: asked once, before anything runs."""
         token = self._folder / "shared", secrets.token_hex(8)
-        token[0].write_text(token[1], "utf-8")
+        token[0].write_text(token[1], "utf-8", newline="\n")
         context = self.session.sparkContext
         try:
             items = [(str(token[0]), token[1])] * max(context.defaultParallelism, 1)

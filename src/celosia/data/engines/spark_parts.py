@@ -78,7 +78,7 @@ def join_csv(parts: Sequence[WrittenPart], names: Sequence[str], path: Path) -> 
                 shutil.copyfileobj(lines, sink, _BLOCK)
     facts = {"format": FORMAT, "header": len(header), "parts": [[part.size, part.rows] for part in parts]}
     with atomic_write(path.with_name(PARTS)) as draft:
-        draft.write_text(json.dumps(facts) + "\n", "utf-8")
+        draft.write_text(json.dumps(facts) + "\n", "utf-8", newline="\n")
 
 
 def move_order(parts: Sequence[WrittenPart], folder: Path) -> Path:

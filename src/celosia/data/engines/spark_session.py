@@ -128,7 +128,7 @@ def _configuration(master: str, folder: Path, memory: int) -> SparkConf:
     if not is_local(master):
         # An executor that is starting when the level is told misses it: it finds the level on the shared disk.
         silent = folder / "silent.properties"
-        silent.write_text(_SILENT, "ascii")
+        silent.write_text(_SILENT, "ascii", newline="\n")
         settings["spark.executor.extraJavaOptions"] = f"-Dlog4j2.configurationFile={silent.resolve().as_uri()}"
     if is_local(master):
         settings |= {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2)}

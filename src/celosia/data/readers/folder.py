@@ -8,7 +8,6 @@ a folder of parts too. What begins with a dot or an underscore (`_SUCCESS`) is n
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from celosia.storage import (
     PRIVATE_FOLDER,
     combine_digests,
     content_digest,
+    move,
     temporary_folder_beside,
     translate_read_errors,
     translate_write_errors,
@@ -175,7 +175,7 @@ def _move_parts(draft: Path, read: Sequence[Path], target: Path) -> None:
     """Numbers the parts without a gap and moves their folder to its name in one step."""
     with translate_write_errors(target.parent):
         for position, path in enumerate(read):
-            os.replace(path, draft / f"part-{position:05d}.parquet")
+            move(path, draft / f"part-{position:05d}.parquet")
         if target.is_dir():
             shutil.rmtree(target)
-        os.replace(draft, target)
+        move(draft, target)

@@ -6,8 +6,6 @@ A file appears whole or not at all, and memory does not grow with its length.
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celosia.demo.synthetic.draws import join_texts
-from celosia.storage import DiskFull, FolderUnwritable
+from celosia.storage import move, translate_write_errors
 
 
 def write_raw_csv(
@@ -30,13 +28,10 @@ def write_raw_csv(
     path = Path(path)
     part = path.with_name(f"{path.name}.part")
     try:
-        with part.open("wb") as file:
+        with translate_write_errors(path), part.open("wb") as file:
             for text in _texts(batches, delimiter, newline):
                 file.write(text.encode(encoding))
-        os.replace(part, path)
-    except OSError as fault:
-        full = fault.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise (DiskFull if full else FolderUnwritable)(path=str(path)) from None
+        move(part, path)
     finally:
         _remove(part)
     return path

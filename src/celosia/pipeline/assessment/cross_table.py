@@ -336,7 +336,7 @@ def _rounding_key(project: Project | None) -> bytes:
     if not path.exists():
         make_private_folder(path.parent)
         with atomic_write(path, PRIVATE_FILE) as draft:
-            draft.write_text(secrets.token_hex(_KEY_BYTES), "ascii")
+            draft.write_text(secrets.token_hex(_KEY_BYTES), "ascii", newline="\n")
     with translate_read_errors(path):
         return bytes.fromhex(path.read_text("ascii"))
 

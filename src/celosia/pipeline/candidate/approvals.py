@@ -352,7 +352,7 @@ def covered_parts(project: Project) -> dict[str, dict[str, str]]:
 def _save_covered_parts(project: Project, digest: str) -> None:
     document = {"format": FORMAT, "parts": covered_parts(project)}
     with atomic_write(_path(project, digest)) as draft:
-        draft.write_text(json.dumps(document, ensure_ascii=False, sort_keys=True), "utf-8")
+        draft.write_text(json.dumps(document, ensure_ascii=False, sort_keys=True), "utf-8", newline="\n")
 
 
 def changes_since(project: Project, approval: Approval, now: Parts) -> tuple[ChangedPart, ...] | None:

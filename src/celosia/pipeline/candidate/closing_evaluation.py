@@ -82,7 +82,7 @@ def closing_evaluation(folder: ProjectArg, *, report: Progress = None) -> Closin
         risk=risk,
     )
     with atomic_write(project.paths.candidate.closing, PRIVATE_FILE) as draft:
-        draft.write_text(json.dumps(closing.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+        draft.write_text(json.dumps(closing.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
     progress(1.0)
     return closing
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -40,6 +39,7 @@ from celosia.solver.problem import NoSolution
 from celosia.storage import (
     content_digest,
     make_private_folder,
+    move,
     replace_folder,
     temporary_folder_beside,
     translate_write_errors,
@@ -107,8 +107,7 @@ def run_plan(
 def _discard_former(folder: Path, scratch: Path) -> None:
     """Remove the candidate of an earlier run: `evaluate` would measure it as if it were the present plan's."""
     if folder.exists():
-        with translate_write_errors(folder):
-            os.rename(folder, scratch / "former")
+        move(folder, scratch / "former")
 
 
 def _judge_candidate_rules(project: Project, plan: Plan, check: CheckReport, candidate: CandidatePaths) -> RuleReport:
@@ -119,7 +118,7 @@ def _judge_candidate_rules(project: Project, plan: Plan, check: CheckReport, can
     report = judge_rules(context_of(project, plan, check, candidate), rules, "run")
     with translate_write_errors(candidate.folder):
         text = json.dumps(report.as_dict(), ensure_ascii=False, indent=2)
-        candidate.rules.write_text(text + "\n", "utf-8")
+        candidate.rules.write_text(text + "\n", "utf-8", newline="\n")
     return report
 
 
@@ -177,7 +176,9 @@ def _check_candidate(
     stage_progress(report, "check")(0.5)
     check = check_file(target.data, plan, target.folder, order, reference, engine)
     with translate_write_errors(target.folder):
-        target.verdict.write_text(json.dumps(check.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+        target.verdict.write_text(
+            json.dumps(check.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n"
+        )
     return check
 
 

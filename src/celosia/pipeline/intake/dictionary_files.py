@@ -49,7 +49,8 @@ def import_dictionary(
     with open_for_editing(project, project.paths.dictionary, expected) as current:
         changed = len(set(after) - set(current.variables))
         with messages.speaking(project.config.language), atomic_write(project.paths.dictionary, 0o644) as draft:
-            draft.write_text(dictionary.dump(after), "utf-8")  # a page in another language changes no word
+            # A page in another language changes no word.
+            draft.write_text(dictionary.dump(after), "utf-8", newline="\n")
         _journal.append_entry(project.paths.journal, "dictionary", utc_now(now), {"changed": changed})
     return changed
 
@@ -64,7 +65,7 @@ def state_purpose(folder: ProjectArg, names: Sequence[str], purpose: str, *, now
         after = [replace(v, purpose=purpose.strip()) if v.name in chosen else v for v in before]
         changed = sum(old != other for old, other in zip(before, after, strict=True))
         with atomic_write(project.paths.dictionary, 0o644) as draft:
-            draft.write_text(dictionary.dump(after), "utf-8")
+            draft.write_text(dictionary.dump(after), "utf-8", newline="\n")
         _journal.append_entry(
             project.paths.journal, "purpose", utc_now(now), {"variables": sorted(chosen)}, why=purpose
         )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import unicodedata
@@ -23,6 +22,7 @@ from celosia.data.readers.working import refuse_json_texts
 from celosia.data.sheets import read_rows
 from celosia.data.sniffing import apply_overrides
 from celosia.data.table import Table
+from celosia.errors import BadInput
 from celosia.model import dictionary
 from celosia.model.paths import ProjectPaths
 from celosia.model.project import PROTOCOLS, ProjectConfig
@@ -54,7 +54,7 @@ from celosia.proposals.judge import TableJudgement, judge_table
 from celosia.proposals.person import person_key
 from celosia.proposals.propose import suggest
 from celosia.protocols.load import combined_rules, norm_of
-from celosia.storage import PRIVATE_FILE, AlreadyExists, private_tempdir, translate_write_errors, write_error
+from celosia.storage import PRIVATE_FILE, AlreadyExists, move, private_tempdir, translate_write_errors, write_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _found_in_place(
     located = locate_table(engine, apply_overrides(ReadingChoices(format="postgresql"), **reading), variable)
     with translate_write_errors(paths.private):
         text = json.dumps(located.place.as_dict(), ensure_ascii=False, indent=2)
-        paths.source_place.write_text(text + "\n", "utf-8")
+        paths.source_place.write_text(text + "\n", "utf-8", newline="\n")
         paths.source_place.chmod(PRIVATE_FILE)
     return located.table, located.ingested
 
@@ -204,9 +204,9 @@ def _staging_folder(folder: Path) -> Iterator[Path]:
 def _put_in_place(staging: Path, folder: Path) -> None:
     """Give the finished folder its name; of two who make it at once, the second is told that it is there."""
     try:
-        os.rename(staging, folder)
-    except OSError as fault:
-        raise AlreadyExists(path=str(folder)) if folder.exists() else write_error(fault, folder.parent) from None
+        move(staging, folder)
+    except BadInput as error:
+        raise AlreadyExists(path=str(folder)) if folder.exists() else error from None
 
 
 def _describe_variables(
@@ -257,6 +257,6 @@ def _write(staging: Path, config: ProjectConfig, variables: tuple[Variable, ...]
     source, paths = config.source, ProjectPaths(staging)
     facts = {"source": source.digest, "rows": source.rows, "columns": source.columns, "protocols": config.protocols}
     with translate_write_errors(staging):
-        paths.settings.write_text(config_document(config, _template(config, variables, steps)), "utf-8")
-        paths.dictionary.write_text(dictionary.dump(variables), "utf-8")
+        paths.settings.write_text(config_document(config, _template(config, variables, steps)), "utf-8", newline="\n")
+        paths.dictionary.write_text(dictionary.dump(variables), "utf-8", newline="\n")
         _journal.append_entry(paths.journal, "init", now, facts)

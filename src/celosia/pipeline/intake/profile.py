@@ -135,5 +135,5 @@ def save_profile(report: ProfileReport, target: Path, into: Path | None) -> tupl
     make_private_folder(folder)
     for path, text in zip(saved, (content, profile_page(report)), strict=True):
         with atomic_write(path) as draft:
-            draft.write_text(text, "utf-8")
+            draft.write_text(text, "utf-8", newline="\n")
     return saved

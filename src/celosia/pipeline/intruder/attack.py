@@ -208,7 +208,7 @@ def _save(project: Project, report: AttackReport, now: datetime) -> None:
     """The report beside the candidate, and a line in the journal."""
     make_private_folder(project.paths.intruder)
     with atomic_write(project.paths.intruder_report, PRIVATE_FILE) as draft:
-        draft.write_text(json.dumps(report.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+        draft.write_text(json.dumps(report.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
     strongest = report.strongest
     persons = 0 if strongest is None else strongest.persons
     facts = {"candidate": report.target, "seed": report.seed, "works": strongest is not None, "persons": persons}

@@ -60,7 +60,7 @@ def _save(explanation: Explanation, curve: Frontier | None, folder: Path) -> tup
     make_private_folder(folder)
     for name, text in texts.items():
         with atomic_write(folder / name) as draft:
-            draft.write_text(text, "utf-8")
+            draft.write_text(text, "utf-8", newline="\n")
     return tuple(folder / name for name in texts)
 
 

@@ -120,4 +120,4 @@ def _name_in_config(path: Path, variable: str, file: str) -> None:
     before = dict(section.get(variable, {}))
     section[variable] = {"file": file} | {key: before[key] for key in ("minimum", "maximum") if key in before}
     with atomic_write(path, 0o644) as draft:
-        draft.write_text(tomlkit.dumps(document), "utf-8")
+        draft.write_text(tomlkit.dumps(document), "utf-8", newline="\n")

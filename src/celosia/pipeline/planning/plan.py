@@ -82,7 +82,7 @@ def plan_with_search_input(
         raise NoFeasiblePlan(suppressed=plan.suppressed_rows, allowed=allowed, hint=hint)
     refuse_unwritable(project.paths.journal)
     with atomic_write(path, 0o644) as draft:
-        draft.write_text(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+        draft.write_text(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
     append_entry(project.paths.journal, "plan", now, {"plan": plan.digest, "method": plan.method})
     return PlanResult(plan, path), search_input
 

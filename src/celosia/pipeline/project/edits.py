@@ -117,7 +117,7 @@ def write_request(
         text = with_answers(_request_text(current), named)
         request = request_in(tomllib.loads(text), path, current.variables)
         with atomic_write(path, 0o644) as draft:
-            draft.write_text(text, "utf-8")
+            draft.write_text(text, "utf-8", newline="\n")
         facts = {"items": sorted(named), "request": digest_of(request.as_dict())}
         _journal.append_entry(project.paths.journal, "request", utc_now(now), facts, why=why)
     return request
@@ -149,7 +149,7 @@ def extract_requested(folder: ProjectArg, *, now: datetime | None = None) -> tup
             published = line.name in requested and line.role != Role.IDENTIFIER
             lines.append(replace(line, purpose=(line.purpose.strip() or request.use) if published else ""))
         with atomic_write(project.paths.dictionary, 0o644) as draft:
-            draft.write_text(dictionary.dump(lines), "utf-8")
+            draft.write_text(dictionary.dump(lines), "utf-8", newline="\n")
     names = tuple(line.name for line in lines if line.purpose)
     _journal.append_entry(project.paths.journal, "extract", utc_now(now), {"variables": list(names)}, why=request.use)
     return names
@@ -179,7 +179,7 @@ def add_person(
         facts = {"person": person.name, "roles": list(person.roles), "key": person.key}
         _journal.refuse_unwritable(journal)
         with atomic_write(path, 0o644) as draft:
-            draft.write_text(tomlkit.dumps(document), "utf-8")
+            draft.write_text(tomlkit.dumps(document), "utf-8", newline="\n")
             # Nobody is in the file whom the journal does not name.
             _journal.append_entry(journal, "person-added", when, facts, why=why)
     return person

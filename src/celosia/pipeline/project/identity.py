@@ -99,7 +99,7 @@ def new_identity(
 def _write(made: Identity, body: bytes, target: Path, noted: Callable[[Identity], None] | None) -> None:
     card = {"format": IDENTITY_FORMAT, "name": made.name, "key": made.key}
     with atomic_write(card_path(target), 0o644) as draft:
-        draft.write_text(json.dumps(card, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        draft.write_text(json.dumps(card, ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
     with atomic_write(target, PRIVATE_FILE) as draft:
         draft.write_bytes(body)
         if noted is not None:

@@ -66,7 +66,7 @@ def key_for(keys: Path, step: str, fresh: bool = True) -> bytes:
             raise SeedMissing(path=str(path))  # a new key would make another release and call it the same
         make_private_folder(path.parent)
         with atomic_write(path, PRIVATE_FILE) as draft:
-            draft.write_text(f"{KEY_FORMAT}\n{secrets.token_bytes(KEY_BYTES).hex()}\n", "ascii")
+            draft.write_text(f"{KEY_FORMAT}\n{secrets.token_bytes(KEY_BYTES).hex()}\n", "ascii", newline="\n")
     with translate_read_errors(path):
         return _key_in(path.read_bytes(), path)
 

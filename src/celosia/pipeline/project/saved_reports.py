@@ -55,7 +55,7 @@ def save_report(
         "document": dict(document),
     }
     with atomic_write(path) as draft:
-        draft.write_text(json.dumps(saved, ensure_ascii=False), "utf-8")
+        draft.write_text(json.dumps(saved, ensure_ascii=False), "utf-8", newline="\n")
     return path
 
 

@@ -27,7 +27,7 @@ from celosia.model.sources import ColumnLabels
 from celosia.model.values import is_masked
 from celosia.model.variables import Variable
 from celosia.pipeline.intake.open_table import open_table
-from celosia.storage import temporary_folder_beside, translate_write_errors
+from celosia.storage import move, temporary_folder_beside, translate_write_errors
 
 FORMATS = ("csv", "parquet", "sav", "dta", "xlsx")
 # What the public may know of a variable: evidence, purposes and treatments are internal; a missing cell is empty.
@@ -82,7 +82,7 @@ def write_dictionary(variables: Sequence[Variable], published: PublishedTable, t
     writer.writerow(lines[0])
     writer.writerows([neutralise_cell(row[position]) for position in positions] for row in lines[1:])
     with translate_write_errors(target.parent):
-        target.write_text(buffer.getvalue(), "utf-8")
+        target.write_text(buffer.getvalue(), "utf-8", newline="\n")
 
 
 def write_data(data_format: str, published: PublishedTable, variables: Sequence[Variable], folder: Path) -> None:
@@ -123,4 +123,4 @@ def _without_time(path: Path) -> None:
                 content = _MADE.sub(rb"\g<1>1980-01-01T00:00:00Z\g<2>", content)
             item.compress_type = zipfile.ZIP_DEFLATED
             new.writestr(item, content)
-    draft.replace(path)
+    move(draft, path)

@@ -7,7 +7,6 @@ Sources: MINSAL Anexo I; ATENEA G3_DE 4.2; MEL IV.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.folder import ProjectArg, open_project
 from celosia.pipeline.release.errors import ReleaseDamaged
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_signed, release_folder
-from celosia.storage import PRIVATE_FILE, content_digest, make_private_folder, sync, translate_write_errors
+from celosia.storage import PRIVATE_FILE, content_digest, make_private_folder, move, sync, translate_write_errors
 
 _DOCUMENT, _PAPER = ".json", ".pdf"
 
@@ -48,7 +47,7 @@ def keep_forms(draft: Path, paths: ProjectPaths, release: str) -> None:
     with translate_write_errors(target):
         # Of a release whose making was interrupted before it got its name.
         shutil.rmtree(target, ignore_errors=True)
-        os.rename(draft, target)
+        move(draft, target)
         sync(paths.forms)
 
 

@@ -62,7 +62,7 @@ from celosia.pipeline.release.folder import (
     release_folder,
 )
 from celosia.pipeline.release.forms import forms_folder, keep_forms, refuse_changed_forms, write_forms
-from celosia.storage import replace_file, sync, temporary_folder_beside, translate_write_errors
+from celosia.storage import move, replace_file, sync, temporary_folder_beside, translate_write_errors
 
 RELEASED_FORMAT = "celosia/released/1"
 _FILE, _FOLDER = 0o644, 0o755
@@ -174,7 +174,7 @@ def _assemble(
     _write_dossier(checked.project, paths.dossier, now)
     manifest = replace(_manifest(draft, checked, rules, references, now, destroyed), forms=forms)
     with translate_write_errors(draft):
-        paths.manifest.write_text(manifest_text(manifest), "utf-8")
+        paths.manifest.write_text(manifest_text(manifest), "utf-8", newline="\n")
     return manifest
 
 
@@ -326,8 +326,8 @@ def _move_into_place(draft: Path, forms: Path, checked: CheckedCandidate, manife
         if manifest.seed == "destroyed":
             _steps.destroy_seed(project)  # just before the move: no release says so of a seed that lives
         keep_forms(forms, project.paths, target.name)
+        move(draft, target)
         with translate_write_errors(target.parent):
-            os.rename(draft, target)
             sync(target.parent)
     return target
 
@@ -352,7 +352,7 @@ def add_to_release(release: Path, name: str, document: Mapping[str, Any], now: d
     with temporary_folder_beside(release) as scratch:
         draft = scratch / target.name
         with translate_write_errors(release):
-            draft.write_text(added_text(document), "utf-8")
+            draft.write_text(added_text(document), "utf-8", newline="\n")
             os.utime(draft, (at, at))
         replace_file(draft, target, _FILE)
     with translate_write_errors(release):

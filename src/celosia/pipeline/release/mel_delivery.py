@@ -133,7 +133,7 @@ def _assemble(draft: Path, project: Project, release: ReleaseOnDisk, now: dateti
     )
     with translate_write_errors(draft):
         text = json.dumps(delivery.as_dict(), ensure_ascii=False, indent=2)
-        (draft / MANIFEST).write_text(text + "\n", "utf-8")
+        (draft / MANIFEST).write_text(text + "\n", "utf-8", newline="\n")
         (draft / MANIFEST).chmod(_OPEN_FILE)
     return delivery
 
@@ -146,7 +146,7 @@ def _restricted_half(project: Project, target: Path) -> None:
         shutil.copyfile(project.paths.dictionary, target / DICTIONARY)
         (target / DICTIONARY).chmod(PRIVATE_FILE)
         mark = target / messages.text("mel.delivery.mark")
-        mark.write_text(messages.text("mel.delivery.do_not_publish") + "\n", "utf-8")
+        mark.write_text(messages.text("mel.delivery.do_not_publish") + "\n", "utf-8", newline="\n")
         mark.chmod(PRIVATE_FILE)
 
 

@@ -100,7 +100,7 @@ def _limit_memory() -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         most = int(_MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii", newline="\n") as score:
         score.write("1000")
 
 
