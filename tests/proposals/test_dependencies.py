@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from celosia.proposals.dependencies import Dependency, contradiction_test, dependencies
+from celosia.proposals.dependencies import Dependency, contradiction_test, dependencies, repeated_columns
 
 RNG = np.random.default_rng(3)
 COMUNA = RNG.integers(0, 40, 2_000)
@@ -111,3 +111,39 @@ def test_a_glance_leaves_only_the_pairs_that_may_hold() -> None:
                          hopeless=contradiction_test(codes[:200]))  # fmt: skip
     assert found == [Dependency("comuna", "region", 1.0)]
     assert asked == [(0, 1)]
+
+
+def repetitions(names: Sequence[str], codes: NDArray[np.integer]) -> dict[str, str]:
+    counts = [np.unique(column, return_counts=True)[1] for column in codes.T]
+    rows = codes.shape[0]
+    separations = [1 - float((n * (n - 1.0)).sum()) / max(rows * (rows - 1), 1) for n in counts]
+
+    def pairs(a: int, b: int) -> int:
+        return len(np.unique(codes[:, [a, b]], axis=0))
+
+    return repeated_columns(
+        names, [n.size for n in counts], rows, pairs, separations=separations, hopeless=contradiction_test(codes[:100])
+    )
+
+
+@pytest.mark.requirement("X7")
+def test_a_name_repeats_its_code_and_a_region_repeats_no_comuna() -> None:
+    shown = np.where(COMUNA >= 39, 38, COMUNA)  # two codes of unknown, called alike
+    table = np.column_stack([REGION, COMUNA, SEX, shown, CONSTANT, KEY])
+    assert repetitions(["region", "codigo", "sexo", "nombre", "anio", "id"], table) == {"nombre": "codigo"}
+    assert repetitions(["region", "nombre", "sexo", "codigo"], table[:, [0, 3, 2, 1]]) == {"nombre": "codigo"}
+
+
+@pytest.mark.requirement("X7")
+@given(arrays.arrays(np.int64, st.tuples(st.integers(2, 60), st.just(4)), elements=st.integers(0, 5)))
+def test_a_column_that_repeats_another_adds_nothing_to_any_combination(codes: np.ndarray) -> None:
+    names = list("abcd")
+    repeated = repetitions(names, codes)
+    assert not set(repeated.values()) & set(repeated)
+    stay = [i for i, name in enumerate(names) if name not in repeated]
+    assert len(np.unique(codes, axis=0)) == len(np.unique(codes[:, stay], axis=0))
+
+
+def test_few_rows_that_agree_prove_nothing() -> None:
+    few = np.array([[0, 1], [1, 0], [0, 1], [1, 0]])
+    assert repetitions(["a", "b"], few) == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celosia.model.variables import Role
+from celosia.model.variables import Kind, MelLabel, Role
 from tests.proposals import made_columns as made
 
 INNOCENT = {
@@ -58,3 +58,38 @@ def test_unexplained_unique_numbers_are_strong_quasi_identifiers() -> None:
 )
 def test_a_generic_word_in_a_header_is_no_proof(header: str) -> None:
     assert made.of_one(header, made.some("1", "2", "3")).role is not Role.IDENTIFIER
+
+
+@pytest.mark.requirement("M02", "P03")
+@pytest.mark.parametrize(
+    "header",
+    [
+        "CLASE DE VEHICULO",
+        "CLASE DE ACCIDENTE",
+        "clase_servicio",
+        "Sección del formulario",
+        "segmento de ruta",
+        "fracción del turno",
+        "área de trabajo",
+        "SECTOR ECONOMICO",
+        "región anatómica",
+        "ZONA DEL CUERPO",
+    ],
+)
+def test_a_word_of_the_census_about_something_else_is_no_geography(header: str) -> None:
+    proposal = made.of_one(header, made.some("Bus", "Moto", "Camión", "Automóvil"))
+    assert proposal.kind is not Kind.LOCATION
+    assert proposal.mel_label is not MelLabel.GEOGRAPHIC
+
+
+@pytest.mark.requirement("P03")
+def test_an_area_in_square_metres_is_no_area_of_a_map() -> None:
+    assert made.of_one("AREA", [f"{30 + i * 0.37:.2f}" for i in range(300)]).kind is not Kind.LOCATION
+    assert made.of_one("AREA", made.some("1", "2")).kind is Kind.LOCATION
+
+
+@pytest.mark.requirement("M01")
+@pytest.mark.parametrize("header", ["experiencia", "EXPUESTO", "expectativa"])
+def test_a_word_that_begins_like_expansion_is_no_weight(header: str) -> None:
+    assert made.of_one(header, made.some("1", "2", "3")).role is not Role.PLAIN
+    assert made.of_one("EXP", [f"{i * 1.7:.3f}" for i in range(300)]).role is Role.PLAIN

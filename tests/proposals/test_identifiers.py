@@ -52,8 +52,9 @@ fono, FONO_CONTACTO, teléfono, tel_movil, celular, direccion, DIRECCIÓN, calle
 direccion_laboral, dirección trabajo, e_mail, E-MAIL, correo electrónico, mail, usuario, nombre_usuario,
 clave, pass, contraseña, PASSWORD, twitter, instagram, facebook, red_social, web, sitio, pagina_web, DNI,
 cédula, CC, NIT, CUIT, RUC, ip, direccion_ip, latitud, LON, coordenadas, patente, placa, ficha_clinica,
-historia clínica, huella, id_persona, IdPaciente, ID de caso, folio, LLAVEHOG, uuid, observaciones,
-comentario, encuestador, CI, mrun
+historia clínica, huella, id_persona, IdPaciente, ID de caso, folio, uuid, observaciones, comentario,
+encuestador, CI, mrun, RADICADO, No. Radicado, Número de expediente, nro_acta, NUM_COMPARENDO, Consecutivo,
+ID_SINIESTRO, num_parte, N° denuncia
 """
 
 

@@ -17,7 +17,7 @@ IDENTIFIER, QUASI, SENSITIVE, PLAIN = Role.IDENTIFIER, Role.QUASI, Role.SENSITIV
 CAP = 20_000
 
 DEIS_DEATHS = {
-    "Año": QUASI,
+    "Año": PLAIN,  # the same in all rows
     "Fecha": QUASI,
     "Sexo": QUASI,
     "EdadTipo": QUASI,
@@ -34,7 +34,7 @@ DEIS_DEATHS = {
     "Lugar": QUASI,
 }
 DEIS_COVID = {
-    "año": QUASI,
+    "año": PLAIN,
     "fecha": QUASI,
     "género": QUASI,
     "edad": QUASI,
@@ -75,12 +75,13 @@ PERU_VACCINATION = {
 }
 # Of the hundred columns of the survey, those that are not codes without a name that speaks.
 DANE_ECV = {
-    "DIRECTORIO": IDENTIFIER,
-    "LLAVEHOG": IDENTIFIER,
+    "DIRECTORIO": QUASI,  # a dwelling and a household: they name nobody
+    "LLAVEHOG": QUASI,
     "P797S5A1": IDENTIFIER,  # free text: why the household disagrees
     "P5682S1": IDENTIFIER,  # free text
     "P5191S1A1": SENSITIVE,  # amounts of money
     "P5191S2A1": SENSITIVE,
+    "SECUENCIA_P": PLAIN,  # the same in all rows
     "FEX_C": PLAIN,
     **dict.fromkeys(("P9025", "P784", "P5191", "P1072", "P1077", "P795", "P797", "P5676"), PLAIN),  # empty
 }

@@ -174,6 +174,12 @@ def test_special_categories_are_marked(header: str) -> None:
         "UPM",
         "USM",
         "segmento",
+        "clase",
+        "cod_clase",
+        "AREA_RESIDENCIA",
+        "Sector censal",
+        "ZONA_UR",
+        "tipo de zona",
     ],
 )
 def test_mel_geographic_names_are_labelled_geographic(header: str) -> None:
@@ -188,6 +194,44 @@ def test_mel_geographic_names_are_labelled_geographic(header: str) -> None:
 def test_other_variables_and_household_ids_are_other(header: str) -> None:
     proposal = made.of_one(header, made.random_digits(6), "mel")
     assert (proposal.mel_label, proposal.treatment) == (MelLabel.OTHER, Treatment.KEEP)
+
+
+@pytest.mark.requirement("M01", "P05")
+@pytest.mark.parametrize("header", ["id_hogar", "LLAVEHOG", "ID_VIVIENDA", "DIRECTORIO", "household_id"])
+def test_a_household_id_names_nobody_and_is_not_published_unless_mel_keeps_it(header: str) -> None:
+    proposal = made.of_one(header, made.random_digits(6))
+    assert (proposal.role, proposal.kind, proposal.treatment) == (QUASI, Kind.IDENTIFICATION, Treatment.REMOVE)
+    assert "no nombra a nadie" in proposal.evidence
+    assert made.of_one(header, made.random_digits(6), "mel").treatment is Treatment.KEEP
+
+
+@pytest.mark.requirement("M01")
+@pytest.mark.parametrize("cases", [200, 400])
+def test_the_number_of_a_case_that_several_rows_share_is_no_plain_attribute(cases: int) -> None:
+    """A docket repeated on each vehicle of an accident: fewer values than rows, so no key by itself."""
+    numbers = made.random_digits(3, cases)
+    cells = [f"16{index:04}{digits[-1]}" for index, digits in enumerate(numbers) for _ in range(1 + index % 4)]
+    proposal = made.of_one("x1", cells)
+    assert (proposal.role, proposal.strong, proposal.mel_label) == (QUASI, True, MelLabel.DIRECT)
+    amounts = [str(1_000 * (1 + index * index % 997)) for index in range(600)] * 2
+    assert made.of_one("x1", amounts).mel_label is MelLabel.OTHER
+
+
+@pytest.mark.requirement("M01")
+@pytest.mark.parametrize("header", ["Año", "sexo", "COMUNA", "edad", "x1"])
+def test_a_value_that_all_rows_share_tells_nobody_apart(header: str) -> None:
+    proposal = made.of_one(header, ["2024"] * 200)
+    assert (proposal.role, proposal.treatment) == (PLAIN, Treatment.KEEP)
+    assert "odas las filas tienen el mismo valor: no distingue a nadie" in proposal.evidence
+    assert made.of_one("Año", ["2024"] * 200 + [""]).role is QUASI
+    assert made.of_one("Año", ["2024"] * 5).role is QUASI
+
+
+@pytest.mark.requirement("M01")
+def test_a_diagnosis_that_all_rows_share_stays_sensitive() -> None:
+    proposal = made.of_one("diagnostico", ["U071"] * 200)
+    assert proposal.role is SENSITIVE
+    assert "sabe también este dato" in proposal.evidence
 
 
 @pytest.mark.requirement("P02")

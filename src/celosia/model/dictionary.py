@@ -110,6 +110,16 @@ def publishable_variables(variables: Iterable[Variable]) -> tuple[Variable, ...]
     )
 
 
+def combined_quasi(variables: Iterable[Variable]) -> tuple[str, ...]:
+    """The quasi-identifiers that are combined to look for somebody: those proposed for removal are not published."""
+    return tuple(v.name for v in variables if v.role == Role.QUASI and v.treatment != Treatment.REMOVE)
+
+
+def uncombined_quasi(variables: Iterable[Variable]) -> tuple[str, ...]:
+    """The quasi-identifiers that no combination holds, because they are to be removed."""
+    return tuple(v.name for v in variables if v.role == Role.QUASI and v.treatment == Treatment.REMOVE)
+
+
 def _joined_names(names: Sequence[str]) -> str:
     return ", ".join(names) if names else "–"
 

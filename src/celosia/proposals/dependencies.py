@@ -7,6 +7,7 @@ year of birth).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 PairCounter = Callable[[int, int], int]
 PairTest = Callable[[int, int], bool]
 _KEY = 0.95  # a column with so many distinct values per row determines everything, trivially
+_ALIKE = 0.95  # a column that repeats another has at least this share of its values
+_CONVINCING = math.log(1e6)  # a coincidence of one in a million or less
 _BY_CHANCE = 0.1  # a near dependency leaves at most this share of the pairs that independence would bring
 
 
@@ -55,6 +58,41 @@ def dependencies(
         if share >= least and expected >= 1 and counted[pair] - distinct[a] <= _BY_CHANCE * expected:
             dependent_pairs.append(Dependency(names[a], names[b], share))
     return dependent_pairs
+
+
+def repeated_columns(
+    names: Sequence[str],
+    distinct: Sequence[int],
+    rows: int,
+    pairs: PairCounter,
+    *,
+    separations: Sequence[float],
+    hopeless: PairTest | None = None,
+) -> dict[str, str]:
+    """The columns that only repeat an earlier one in other words, each with the one it repeats.
+
+    b repeats a where a gives b always and has hardly more values: a code and its name, which may call two unknown
+    codes alike. A column that groups another, as a region groups comunas, says less and repeats nothing.
+    """
+    repeated: dict[str, str] = {}
+    for a, b in alike_pairs(distinct, rows):
+        if names[b] in repeated or names[a] in repeated or (hopeless and hopeless(a, b)):
+            continue
+        # Each row beyond the first of a value of a would have shared its value of b by chance.
+        surprise = -(rows - distinct[a]) * math.log1p(-min(separations[b], 1 - 1e-9))
+        if surprise >= _CONVINCING and pairs(min(a, b), max(a, b)) == distinct[a]:
+            repeated[names[b]] = names[a]
+    return repeated
+
+
+def alike_pairs(distinct: Sequence[int], rows: int) -> list[tuple[int, int]]:
+    """Pairs (a, b) of columns with hardly fewer values in b; of equal ones, the earlier is a."""
+    return [
+        (a, b)
+        for a, many in enumerate(distinct)
+        for b, few in enumerate(distinct)
+        if 1 < few <= many < _KEY * rows and few >= _ALIKE * many and (few < many or a < b)
+    ]
 
 
 def contradiction_test(codes: NDArray[np.integer]) -> PairTest:

@@ -23,12 +23,19 @@ UNIQUE_CODE = Topic(
 )
 UNIQUE_NUMBER = Topic("unique_number", Role.QUASI, kind=Kind.IDENTIFICATION, strong=True)
 UNIQUE_TEXT = Topic("unique_text", Role.QUASI, kind=Kind.IDENTIFICATION, scale=Scale.CATEGORICAL, strong=True)
+CASE_NUMBER = Topic(
+    "case_number", Role.QUASI, kind=Kind.IDENTIFICATION, scale=Scale.CATEGORICAL, mel=MelLabel.DIRECT, strong=True
+)
 MEASURED = Topic("measured", Role.PLAIN, scale=Scale.CONTINUOUS, replicable=False, knowable=False)
 MANY_NUMBERS = Topic("many_numbers", Role.PLAIN, replicable=False, knowable=False)
 FEW_VALUES = Topic("few_values", Role.QUASI)
-FALLBACKS = (EMPTY, CONSTANT, SEQUENCE, UNIQUE_CODE, UNIQUE_NUMBER, UNIQUE_TEXT, MEASURED, MANY_NUMBERS, FEW_VALUES)
+FALLBACKS = (
+    *(EMPTY, CONSTANT, SEQUENCE, UNIQUE_CODE, UNIQUE_NUMBER, UNIQUE_TEXT),
+    *(CASE_NUMBER, MEASURED, MANY_NUMBERS, FEW_VALUES),
+)
 
 _FEW_NUMBERS = 120  # distinct whole numbers up to here may be years of age, of school, of residence
+_CASE_REPETITION = 0.2  # distinct values per row: a case of up to five rows on average
 _KEY_LENGTH = 5  # shorter numbers repeat by themselves in a large file
 
 
@@ -73,9 +80,23 @@ def _is_code(shape: Shape) -> bool:
 def _for_repeated_values(shape: Shape) -> Topic:
     if shape.numeric and shape.decimal_share > 0.02 and shape.distinct > 20:
         return MEASURED
+    if _numbers_cases(shape):
+        return CASE_NUMBER
     if shape.numeric and shape.distinct > _FEW_NUMBERS and not shape.leading_zeros:
         return MANY_NUMBERS
     return FEW_VALUES
+
+
+def _numbers_cases(shape: Shape) -> bool:
+    """Long whole numbers of one size, each on a few rows: the docket or report that several rows belong to.
+
+    Amounts of money spread over sizes and are round; a number given out in order is neither.
+    """
+    if not shape.whole or shape.distinct <= _FEW_NUMBERS or shape.repetition < _CASE_REPETITION:
+        return False
+    typical = float(np.median(shape.numbers))
+    alike = shape.share((shape.numbers >= typical / 2) & (shape.numbers <= typical * 2))
+    return float(np.median(shape.lengths)) >= _KEY_LENGTH and alike >= 0.95 and not _is_round(shape)
 
 
 def scale_of(shape: Shape) -> Scale:

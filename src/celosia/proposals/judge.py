@@ -174,6 +174,8 @@ def _weak_holds(header: TopicFinding, shape: Shape) -> bool:
     """A generic name (id, nombre, detalle) is believed only where the column looks the part."""
     if header.topic.name == "record_key":
         return hardly_repeats(shape) and shape.repetition >= 0.5
+    if header.topic.name == "survey_area":
+        return shape.decimal_share <= 0.02  # an area in square metres is no area of a map
     alone = len(essential(vocabulary().words(shape.facts.name))) == 1
     return header.topic.name == "health_state" and alone and shape.distinct <= 12 and shape.letter_share >= 0.9
 

@@ -24,6 +24,7 @@ from celosia.proposals.topic import Topic
 from celosia.proposals.topics._survey import FREE_TEXT
 
 RARE = 3  # rows or fewer: RI = 1/f reaches ATENEA's 0.3
+_SEVERAL_ROWS = 20  # in a table of a few rows one value proves nothing
 MEL_UNITS = 50  # a geographic category with more units than this stays (P07)
 _BY_ROLE = {
     Role.IDENTIFIER: Treatment.REMOVE,
@@ -52,6 +53,8 @@ def suggest(
 def _variable(shape: Shape, finding: TopicFinding | None, present: set[str], protocol: str | None) -> Variable:
     topic, changed = _in_context(finding.topic if finding else fallback(shape), present)
     scale = _scale(topic, shape)
+    if topic.role is Role.QUASI and is_constant(shape):
+        topic = replace(topic, role=Role.PLAIN)
     rare = rare_values(shape.facts, RARE) if topic.strong_if_rare and scale is Scale.CATEGORICAL else 0
     unknown = _unknown(topic, shape, scale)
     return Variable(
@@ -67,6 +70,11 @@ def _variable(shape: Shape, finding: TopicFinding | None, present: set[str], pro
         unknown=unknown,
         evidence=_evidence(shape, topic, finding, changed, rare, unknown),
     )
+
+
+def is_constant(shape: Shape) -> bool:
+    """Whether every row of more than a few shows the same value."""
+    return shape.distinct == 1 and shape.plain_rows == shape.facts.rows >= _SEVERAL_ROWS
 
 
 def _unknown(topic: Topic, shape: Shape, scale: Scale) -> tuple[str, ...]:
@@ -93,7 +101,7 @@ def _treatment(topic: Topic, facts: ColumnFacts, protocol: str | None) -> Treatm
     if topic.treatment is not None:
         return topic.treatment
     if protocol != "mel":
-        return _BY_ROLE[topic.role]
+        return Treatment.REMOVE if topic.name == "household_key" else _BY_ROLE[topic.role]
     if topic.mel is MelLabel.DIRECT or (topic.mel is MelLabel.GEOGRAPHIC and not _more_than_fifty(facts)):
         return Treatment.REMOVE
     return Treatment.KEEP
@@ -111,6 +119,8 @@ def _evidence(
     clauses = [_reason(shape, topic, finding)]
     if changed:
         clauses.append(messages.text(f"suggest.context.{topic.name}"))
+    if finding and is_constant(shape):
+        clauses.append(messages.text(f"suggest.note.constant_{'sensitive' if topic.special else 'plain'}"))
     if rare:
         clauses.append(messages.text("suggest.note.rare", rare=rare, threshold=RARE))
     if unknown:

@@ -75,7 +75,7 @@ def propose(
     """Treatments for a variable, the one that suits the purposes best first; none where it may stay as it is."""
     known, uses = facts or ColumnFacts(), frozenset(Purpose(purpose) for purpose in purposes)
     plain = _plain_name(variable.name)
-    if variable.role is Role.IDENTIFIER:
+    if variable.role is Role.IDENTIFIER or _is_household_key(variable, plain):
         return _for_identifier(variable, known, uses, plain)
     if variable.scale is Scale.FREE_TEXT:
         return (_remove(variable, "free_text"),)
@@ -84,6 +84,12 @@ def propose(
     if variable.treatment is Treatment.KEEP and variable.role is not Role.PLAIN:
         return ()
     return _for_attribute(variable, known, uses, plain)
+
+
+def _is_household_key(variable: Variable, plain: str) -> bool:
+    """Whether a variable only ties the rows of a household, and nobody decided that it stays."""
+    ties_rows = variable.kind is Kind.IDENTIFICATION and _HOUSEHOLD.search(plain) is not None
+    return ties_rows and variable.treatment is not Treatment.KEEP
 
 
 def _plain_name(name: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import tomlkit
 
+from celosia.model import dictionary
 from celosia.model.plan import digest_of
 from celosia.model.reports.geography import MINIMUM
 from celosia.model.reports.overview import Exposed, RiskOverview
@@ -29,7 +30,7 @@ from celosia.model.reports.scenarios import (
 from celosia.model.reports.special_uniques import Scoring
 from celosia.model.schema import Schema
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.model.variables import Kind, Role, Variable
+from celosia.model.variables import Kind, Role, Treatment, Variable
 from celosia.pipeline.assessment.individual_risk import people_risk
 from celosia.pipeline.assessment.on_files import sensitive_of_project
 from celosia.pipeline.assessment.scenario_risk import ScenarioRequest, scenario_risk_table
@@ -80,7 +81,7 @@ def risk_state(source: ProjectArg) -> RiskView:
         digest=project.settings_digest,
         household=project.config.household,
         variables=tuple(variable.name for variable in variables),
-        quasi=_names_of(variables, Role.QUASI),
+        quasi=dictionary.combined_quasi(variables),
         places=tuple(places(variables)),
         identifiers=tuple(sorted(_names_of(variables, Role.IDENTIFIER))),
         scenarios=tuple(_declared_scenario(declared) for declared in project.settings.get("scenarios", [])),
@@ -153,7 +154,8 @@ def basis(project: Project, name: str) -> str:
 def _description(variable: Variable) -> list[Any]:
     kind = None if variable.kind is None else str(variable.kind)
     role = None if variable.role is None else str(variable.role)
-    return [variable.name, role, kind, list(variable.missing), list(variable.unknown)]
+    combined = variable.treatment != Treatment.REMOVE
+    return [variable.name, role, kind, list(variable.missing), list(variable.unknown), combined]
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -163,7 +165,7 @@ def risk_overview(source: ProjectArg, *, report: Progress = None, now: datetime 
     """Class sizes, k, l and the three kinds of risk over the roles of the dictionary; the report is saved."""
     project = open_project(source)
     with open_table(project, report) as data:
-        quasi, sensitive = (_names_of(data.variables, role) for role in (Role.QUASI, Role.SENSITIVE))
+        quasi, sensitive = dictionary.combined_quasi(data.variables), _names_of(data.variables, Role.SENSITIVE)
         chosen = data.table.schema.chosen(quasi, "--quasi")
         progress, together = stage_progress(report, "measure"), data.table.engine.in_process
         tuples, tables = tuples_with_each(data.table, chosen, sensitive, data.person, progress, together)

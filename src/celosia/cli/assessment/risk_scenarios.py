@@ -63,6 +63,8 @@ def show(report: dict[str, Any], settings: Settings) -> None:
     print_table(messages.text("risk.title"), labels("risk.column", *columns), lines, right=(0, 3, 4, 5, 6))
     if len(shown) < len(scenarios):
         say("risk.more", shown=len(shown), scenarios=len(scenarios))
+    if report["left_out"]:
+        say("risk.left_out", variables=", ".join(report["left_out"]))
     masked = [scenario for scenario in scenarios if scenario["masked"]["rows"]]
     if masked:
         say("risk.masked", scenarios=len(masked), units=max(scenario["masked"]["units"] for scenario in masked))

@@ -57,6 +57,8 @@ def _show_special(document: dict[str, Any], settings: Settings) -> None:
     shares = report["contributions"].items()
     lines = [[name, "–" if share is None else messages.percent(share)] for name, share in shares]
     _table("contributions", ("variable", "share"), lines)
+    if report["left_out"]:
+        say("special.left_out", variables=", ".join(report["left_out"]))
     if report["skipped_cells"]:
         say("special.skipped", cells=report["skipped_cells"])
     if report["persons"]:

@@ -158,6 +158,7 @@ class ScenarioReport:
     rows: int
     persons: int | None
     scenarios: tuple[ScenarioRisk, ...]
+    left_out: tuple[str, ...] = ()  # quasi-identifiers to be removed, which generated scenarios do not combine
 
     @property
     def unit(self) -> str:
@@ -177,6 +178,7 @@ class ScenarioReport:
             "units": self.units,
             "rows": self.rows,
             "persons": self.persons,
+            "left_out": list(self.left_out),
             "scenarios": [risk.as_dict(order) for order, risk in enumerate(self.scenarios, start=1)],
         }
 

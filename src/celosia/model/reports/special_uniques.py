@@ -62,6 +62,7 @@ class SpecialUniquesReport:
     contributions: Mapping[str, float | None]
     skipped_cells: int
     repeated: RepeatedPersons | None = None
+    left_out: tuple[str, ...] = ()  # quasi-identifiers that tell nobody apart, or that are to be removed
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files; shares run 0..1."""
@@ -70,6 +71,7 @@ class SpecialUniquesReport:
             "unit": "rows",
             "rows": self.rows,
             "variables": list(self.variables),
+            "left_out": list(self.left_out),
             "max_size": self.max_size,
             "scoring": self.scoring.value,
             "fraction": self.fraction,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.model import dictionary
 from celosia.model.errors import RepeatedVariable
 from celosia.model.reports.measures import MissingReading
 from celosia.model.reports.people_risk import (
@@ -24,7 +25,6 @@ from celosia.model.reports.people_risk import (
 )
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.values import MISSING, is_masked
-from celosia.model.variables import Role
 from celosia.pipeline.assessment.errors import HouseholdUnknown, PopulationTooSmall, UnusableWeights
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.population import parse_numbers, read_population
@@ -100,7 +100,7 @@ def _attacker_variables(
     data: OpenTable, variables: Sequence[str] | None, others: Sequence[str | None]
 ) -> tuple[str, ...]:
     """The variables asked for; those of a project's dictionary when none is."""
-    names = [v.name for v in data.variables if v.role == Role.QUASI] if variables is None else list(variables)
+    names = dictionary.combined_quasi(data.variables) if variables is None else variables
     chosen = data.table.schema.chosen(names, "variables")
     for name in others:
         if name is not None:

@@ -16,6 +16,7 @@ from typing import Any
 from celosia import messages
 from celosia.hierarchy.compile import level_range
 from celosia.hierarchy.model import CompiledHierarchy
+from celosia.model import dictionary
 from celosia.model.reports.scenarios import THRESHOLD, Scenario, ScenarioReport, ScenarioRisk, threshold_of
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Role
@@ -90,6 +91,8 @@ def scenario_risk_table(
     tuples = data.table.tuples([name for name in data.table.names if name in named], data.person_key(person))
     hierarchies = _hierarchies(data, tuples, scenarios)
     risks = scenario_report(tuples, scenarios, hierarchies, stage_progress(report, "risk"))
+    if any(scenario.origin == "generated" for scenario in scenarios) and not request.quasi:
+        risks = replace(risks, left_out=dictionary.uncombined_quasi(data.variables))
     if not table:
         return risks
     with_tables = [_with_table(data, tuples, risk, hierarchies) for risk in risks.scenarios]
@@ -201,13 +204,12 @@ def _generated_scenarios(
 
 def _candidates(data: OpenTable, request: ScenarioRequest) -> tuple[str, ...]:
     """The variables to combine, in the order of the table: those named, or the quasi-identifiers of the dictionary."""
-    roles = (Role.QUASI, Role.IDENTIFIER) if request.identifiers else (Role.QUASI,)
-    by_role = [variable.name for variable in data.variables if variable.role in roles]
+    direct = {v.name for v in data.variables if v.role == Role.IDENTIFIER and request.identifiers}
     if not request.quasi:
-        return tuple(by_role)
+        combined = {*dictionary.combined_quasi(data.variables), *direct}
+        return tuple(v.name for v in data.variables if v.name in combined)
     chosen = data.table.schema.chosen(request.quasi, "--quasi")
-    direct = [v.name for v in data.variables if v.role == Role.IDENTIFIER and request.identifiers]
-    return tuple(dict.fromkeys([*chosen, *direct]))
+    return tuple(dict.fromkeys([*chosen, *(v.name for v in data.variables if v.name in direct)]))
 
 
 def _combinations(names: Sequence[str], widest: int) -> Iterator[tuple[str, ...]]:

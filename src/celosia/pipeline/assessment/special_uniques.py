@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from celosia.hierarchy.compile import level_range
 from celosia.hierarchy.model import CompiledHierarchy
+from celosia.model import dictionary
 from celosia.model.paths import SPECIAL_UNIQUES
 from celosia.model.reports.geography import FLOORS, MINIMUM, GeographyReport, UnitKind
 from celosia.model.reports.rarity import RARE, RarityReport
 from celosia.model.reports.special_uniques import ROWS_FORMAT, Scoring, SpecialUniquesReport
 from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.values import MISSING, is_masked
 from celosia.model.variables import Kind, Role, Scale, Variable
 from celosia.pipeline.assessment.errors import ConstantVariable, WholeNumberExpected
 from celosia.pipeline.assessment.on_files import project_hierarchies
@@ -36,6 +38,7 @@ from celosia.storage import atomic_write, make_private_folder
 from celosia.tuples.table import Tuples, person_counts, project
 
 Counts = NDArray[np.int64]
+_FEW = 100  # with more values than this, two of them are visible
 ValueCounts = tuple[tuple[str, int], ...]
 
 
@@ -50,10 +53,13 @@ def special_uniques(
     report: Progress = None,
     **reading: Any,
 ) -> SpecialUniquesReport:
-    """Rows that few of the variables single out, as counts; with `rows_into`, the rows too, in that private folder."""
+    """Rows that few of the variables single out, as counts; with `rows_into`, the rows too, in that private folder.
+
+    Without `variables`, those are the quasi-identifiers that are not to be removed and show more than one value; the
+    report names the others.
+    """
     with open_table(source, report, described=False, **reading) as data:
-        names = [v.name for v in data.variables if v.role == Role.QUASI] if variables is None else variables
-        chosen = data.table.schema.chosen(names, "variables")
+        chosen = data.table.schema.chosen(_distinguishing_quasi(data) if variables is None else variables, "variables")
         # Too many variables are refused before anything is counted.
         scores.refuse_many(len(chosen), max_size)
         tuples = data.table.tuples(chosen, data.person_key(person))
@@ -61,7 +67,19 @@ def special_uniques(
         scored = scores.special_uniques(tuples, max_size, scoring, fraction, stage_progress(report, "measure"))
     if rows_into is not None:
         _write_rows(tuples, scored, Path(rows_into))
-    return scores.summary(tuples, scored)
+    quasi = [v.name for v in data.variables if v.role == Role.QUASI] if variables is None else []
+    return replace(scores.summary(tuples, scored), left_out=tuple(name for name in quasi if name not in chosen))
+
+
+def _distinguishing_quasi(data: OpenTable) -> list[str]:
+    """The quasi-identifiers to combine, without those of a single value, which tell nobody apart."""
+    quasi = dictionary.combined_quasi(data.variables)
+    distinct = data.table.distinct_counts(quasi) if quasi else {}
+    return [name for name in quasi if distinct[name] > _FEW or _shows_two(data.table.frequencies(name).values)]
+
+
+def _shows_two(values: Any) -> bool:
+    return sum(value != MISSING and not is_masked(value) for value in values.to_pylist()) > 1
 
 
 def _refuse_constants(tuples: Tuples) -> None:

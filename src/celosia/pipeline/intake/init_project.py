@@ -43,6 +43,7 @@ from celosia.pipeline.intake.errors import DictionaryNeeded
 from celosia.pipeline.intake.proposed_criteria import default_criteria
 from celosia.pipeline.intake.proposed_dictionary import column_facts, variable_dict, with_labels
 from celosia.pipeline.intake.proposed_treatments import proposed_steps, treatments_of_variables
+from celosia.pipeline.intake.repeated_variables import with_repetitions
 from celosia.pipeline.intake.source_address import is_address, resolved_source
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import PathArg, refuse_unknown_choices, utc_now
@@ -50,7 +51,7 @@ from celosia.pipeline.project.folder import Project, open_project
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.pipeline.project.settings import config_document, source_dict
 from celosia.proposals.facts import ColumnFacts
-from celosia.proposals.judge import TableJudgement, judge_table
+from celosia.proposals.judge import judge_table
 from celosia.proposals.person import person_key
 from celosia.proposals.propose import suggest
 from celosia.protocols.load import combined_rules, norm_of
@@ -111,7 +112,9 @@ def init(
         if not ProjectPaths(staging).working_copy.exists():
             refuse_json_texts(facts)
         opinion = judge_table(facts)
-        variables, steps = _describe_variables(ingested, facts, opinion, protocols, labels)
+        norm = norm_of(protocols[0]) if protocols else None
+        proposed = with_repetitions(table, facts, suggest(facts, norm, opinion), norm)
+        variables, steps = _describe_variables(ingested, facts, proposed, protocols, labels)
         config = ProjectConfig(
             encodable_name(folder.name),
             messages.language(),
@@ -212,13 +215,13 @@ def _put_in_place(staging: Path, folder: Path) -> None:
 def _describe_variables(
     ingested: Ingested,
     facts: Sequence[ColumnFacts],
-    opinion: TableJudgement,
+    proposed: tuple[Variable, ...],
     protocols: tuple[str, ...],
     labels: Mapping[str, str],
 ) -> tuple[tuple[Variable, ...], str]:
     """The proposed dictionary and the treatments as TOML."""
-    proposed = with_labels(suggest(facts, norm_of(protocols[0]) if protocols else None, opinion), ingested)
-    variables = tuple(replace(variable, label=labels.get(variable.name, variable.label)) for variable in proposed)
+    labelled = with_labels(proposed, ingested)
+    variables = tuple(replace(variable, label=labels.get(variable.name, variable.label)) for variable in labelled)
     values, distinct = (
         {column.name: column.values for column in facts},
         {column.name: column.distinct for column in facts},

@@ -19,6 +19,7 @@ from celosia.model.variables import Variable
 from celosia.pipeline.intake.engine_choice import copy_source, project_engine, source_engine
 from celosia.pipeline.intake.errors import SourceMoved
 from celosia.pipeline.intake.proposed_dictionary import column_facts, variable_dict, with_labels
+from celosia.pipeline.intake.repeated_variables import with_repetitions
 from celosia.pipeline.project.arguments import refuse_unknown_choices
 from celosia.pipeline.project.folder import Project, names_project, open_project
 from celosia.pipeline.project.progress import Progress, stage_progress
@@ -126,7 +127,7 @@ def _open_source(
         return OpenTable(table, ingested.source, (), None, private)
     facts = column_facts(table, table.names, stage_progress(report, "suggest"))
     opinion = judge_table(facts)
-    variables = with_labels(suggest(facts, judgement=opinion), ingested)
+    variables = with_labels(with_repetitions(table, facts, suggest(facts, judgement=opinion)), ingested)
     return OpenTable(table, ingested.source, variables, person_key(facts, opinion), private)
 
 

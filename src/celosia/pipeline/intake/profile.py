@@ -14,6 +14,7 @@ from celosia.data import descriptives
 from celosia.data.preview import is_veiled
 from celosia.data.table import Frequencies, Table
 from celosia.dossier.profile import profile_page
+from celosia.model import dictionary
 from celosia.model.paths import PROFILE, ProjectPaths
 from celosia.model.reports.profile import Exposure, ProfileReport, VariableProfile
 from celosia.model.variables import Role, Scale, Variable
@@ -62,7 +63,7 @@ def _keys(opened: OpenTable) -> frozenset[str]:
 
 def exposure(table: Table, variables: Sequence[Variable], person: str | None) -> Exposure | None:
     """How the quasi-identifiers single people out; None where there are none."""
-    quasi = tuple(variable.name for variable in variables if variable.role == Role.QUASI)
+    quasi = dictionary.combined_quasi(variables)
     if not quasi:
         return None
     measured = measure(table.tuples(quasi, person), {})

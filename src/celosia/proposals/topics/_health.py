@@ -87,8 +87,9 @@ TOPICS = (
         "diagnosis",
         """diag*, dx, cie*, icd*, causa*, enfermedad*, patolog*, morbil*, comorb*, diagnosis, disease, afeccion*,
             sintoma*, cod diag*, evento salud, condicion salud, cext*, capitulo*, glosa diag*, grupo diag*, grd, eno,
-            cancer*, tumor*, vih, hiv, its, embaraz*, gestante*, salud mental, glosa causa, lesion*, diag principal,
-            tipo cancer""",
+            region anat*, region cuerpo, region corp*, zona anat*, zona cuerpo, zona corp*, parte cuerpo, segmento
+            corp*, cancer*, tumor*, vih, hiv, its, embaraz*, gestante*, salud mental, glosa causa, lesion*, diag
+            principal, tipo cancer""",
         test=ValueTest(is_icd10, 0.6, 0.95, 15, enough_codes),
         rare=True,
     ),

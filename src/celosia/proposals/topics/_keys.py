@@ -46,11 +46,16 @@ def hardly_repeats(shape: Shape) -> bool:
 
 
 def _key(
-    name: str, *patterns: str, mel: MelLabel = MelLabel.DIRECT, weak: str = "", test: ValueTest | None = None
+    name: str,
+    *patterns: str,
+    role: Role = Role.IDENTIFIER,
+    mel: MelLabel = MelLabel.DIRECT,
+    weak: str = "",
+    test: ValueTest | None = None,
 ) -> Topic:
     return Topic(
         name,
-        Role.IDENTIFIER,
+        role,
         headers(*patterns),
         headers(weak),
         kind=Kind.IDENTIFICATION,
@@ -60,6 +65,10 @@ def _key(
         needs_many_values=True,
     )
 
+
+_PAPERS = """acta parte comparendo denuncia tramite solicitud informe proceso sentencia resolucion ticket reclamo
+    accidente siniestro atencion receta factura radica*"""
+_NUMBERED = ", ".join(f"{number} {paper}" for paper in _PAPERS.split() for number in ("num*", "nro", "n"))
 
 TOPICS = (
     _key(
@@ -73,6 +82,7 @@ TOPICS = (
             hog*, clave viv*, cod hog*, cod viv*, directorio, idhogar, id household, household id, hhid, hh id, folio
             hogar, folio viv*, folio hog*, num* hogar, nro hogar, n hogar, n viv*, nro viv*, num* viv*, codigo hogar,
             codigo viv*, identificador hogar, identificador viv*, id hog, nhogar, key hogar""",
+        role=Role.QUASI,  # it names nobody, and tells who lives with whom
         mel=MelLabel.OTHER,
     ),
     _key(
@@ -98,7 +108,9 @@ TOPICS = (
             record id, row id, rowid, =key, llave, llave*, num* caso, nro caso, id evento, id atencion, id encuesta,
             id egreso, id hospitalizacion, id defuncion, id formulario, num* formulario, num* encuesta, id respuesta,
             response id, =fila, num* fila, objectid, oid, fid, pk, =index, =indice, num* certificado,
-            nro certificado""",
+            nro certificado, radicado*, radicacion*, consecutivo*, =acta, =comparendo, noticia criminal, nunc, spoa,
+            docket*, case number, file number, ticket number, id accidente, id siniestro, =serial""",
+        _NUMBERED,
         weak="id, clave, key, identificador",
     ),
 )

@@ -96,6 +96,17 @@ def _area(name: str, *patterns: str, test: ValueTest | None = None, weak: str = 
 _ESTABLISHMENT_WORDS = """hospital* clinica* cesfam cecosf posta* consultorio* sapu sar samu centro* ips policlinico*
     instituto* ambulatorio* puesto ubs usf sanatorio* cosam crs cdt"""
 
+# Words of a census that are as often a class of vehicle, an area of a field or a section of a form: alone, or beside
+# words that say a place.
+_CENSUS = "clase seccion segmento fraccion cluster"
+_BEFORE = "cod* id nombre tipo".split()
+_AFTER = "censal* urb* rural* res* geo* dane muest* hogar vivienda electoral encuesta nac* ubicac*".split()
+_ONLY_OF_PLACES = ", ".join(
+    f"={pattern}"
+    for word in _CENSUS.split()
+    for pattern in (word, *(f"{before} {word}" for before in _BEFORE), *(f"{word} {after}" for after in _AFTER))
+)
+
 TOPICS = (
     _area(
         "commune_code",
@@ -135,9 +146,9 @@ TOPICS = (
     _area("postal_code", "codigo postal, cod postal, zip*, postal*, postcode, cpostal"),
     _area(
         "survey_area",
-        """area*, zona*, clase, urbano*, rural*, vereda*, barrio*, sector*, seccion*, manzana*, upm, usm, upz,
-            segmento*, estrato muest*, conglomerado*, cluster, psu, ssu, varunit, varstrat, vereda, uv, unidad
-            vecinal, =vivienda, =hogar, dwelling, =household, centro pob*, resguardo*, territorio*, cuadra, radio
-            censal, fraccion*""",
+        f"""urbano*, rural*, vereda*, barrio*, manzana*, upm, usm, upz, estrato muest*, conglomerado*, psu, ssu,
+            varunit, varstrat, uv, unidad vecinal, =vivienda, =hogar, dwelling, =household, centro pob*, resguardo*,
+            territorio*, =cuadra, radio censal, {_ONLY_OF_PLACES}""",
+        weak="area*, zona*, sector*",
     ),
 )

@@ -61,7 +61,7 @@ TOPICS = (
     Topic(
         "weight",
         Role.PLAIN,
-        headers("""fex*, factor expansion, fnlwgt, factor*, fexp*, ponder*, wgt, weight, peso muest*, expr, exp*,
+        headers("""fex*, factor expansion, fnlwgt, factor*, fexp*, ponder*, wgt, weight, peso muest*, expr, exp, expan*,
             weights, pesos, fact exp*, fac exp*, facexp*, pesoan*, factor final, sample weight, w final"""),
         scale=Scale.CONTINUOUS,
         replicable=False,

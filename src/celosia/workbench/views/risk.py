@@ -173,6 +173,7 @@ class SpecialFigures:
     contributions: Mapping[str, float | None]
     skipped_cells: int
     persons: RepeatedPersons | None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

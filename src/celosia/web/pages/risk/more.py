@@ -149,6 +149,8 @@ def _special_figures(special: SpecialFigures) -> None:
     total, maximum = messages.decimal(special.score.total, 2), messages.decimal(special.score.maximum, 2)
     scoring = text(f"special.scoring.{special.scoring}")
     html.paragraph(text("special.score", scoring=scoring, total=total, maximum=maximum))
+    if special.left_out:
+        html.paragraph(text("special.left_out", variables=", ".join(special.left_out)))
     if special.skipped_cells:
         html.paragraph(text("special.skipped", cells=special.skipped_cells))
     if special.persons:
