@@ -20,10 +20,11 @@ def command() -> click.Command:
     project, file = project_argument(), argument("file", type=PATH)
     variables = names_option("dictionary_purpose", "--variables")
     text = option("dictionary_purpose", "--purpose", default="")
+    rest = option("dictionary_purpose", "--rest", is_flag=True)
     commands = [
         build_command("export", export, [project, file], "dictionary_export"),
         build_command("import", replace_dictionary, [project, file], "dictionary_import"),
-        build_command("purpose", purpose, [project, variables, text], "dictionary_purpose"),
+        build_command("purpose", purpose, [project, variables, rest, text], "dictionary_purpose"),
         build_command("check", check, [project], "dictionary_check"),
     ]
     return build_group("dictionary", commands)
@@ -47,11 +48,14 @@ def replace_dictionary(project: Path, file: Path, as_json: bool) -> None:
     _show_changed("dictionary-import", import_dictionary(project, file), as_json)
 
 
-def purpose(project: Path, variables: tuple[str, ...], purpose: str, as_json: bool) -> None:
-    """State the purpose of some variables."""
-    from celosia.pipeline.intake.dictionary_files import state_purpose
+def purpose(project: Path, variables: tuple[str, ...], rest: bool, purpose: str, as_json: bool) -> None:
+    """State the purpose of some variables, or of all that lack one."""
+    from celosia.pipeline.intake.dictionary_files import check_dictionary, state_purpose
 
-    _show_changed("dictionary-purpose", state_purpose(project, variables, purpose), as_json)
+    _show_changed("dictionary-purpose", state_purpose(project, variables, purpose, rest=rest), as_json)
+    without = check_dictionary(project).without_purpose if rest and not as_json else ()
+    if without:
+        say("cli.dictionary.still_without", names=", ".join(without))
 
 
 def _show_changed(what: str, changed: int, as_json: bool) -> None:

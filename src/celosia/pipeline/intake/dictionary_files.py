@@ -12,7 +12,8 @@ from celosia import messages
 from celosia.data.sheets import read_rows, write_rows
 from celosia.model import dictionary
 from celosia.model.schema import Schema
-from celosia.model.variables import Role
+from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.variables import Role, Variable
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import ProjectArg, open_for_editing, open_project
@@ -55,13 +56,20 @@ def import_dictionary(
     return changed
 
 
-def state_purpose(folder: ProjectArg, names: Sequence[str], purpose: str, *, now: datetime | None = None) -> int:
-    """State the purpose of some variables, or withdraw it with an empty one; give how many lines changed."""
+def state_purpose(
+    folder: ProjectArg, names: Sequence[str], purpose: str, *, rest: bool = False, now: datetime | None = None
+) -> int:
+    """State the purpose of some variables, or withdraw it with an empty one; give how many lines changed.
+
+    With `rest`, the variables are those without a purpose that would be published with one: neither identifiers nor
+    what is to be removed.
+    """
+    _refuse_wrong_rest(names, purpose, rest)
     project = open_project(folder)
     with open_for_editing(project, project.paths.dictionary) as current:
         before = current.variables
         schema = Schema(tuple(variable.name for variable in before))
-        chosen = set(schema.chosen(names, "--variables"))
+        chosen = set(_names_lacking_purpose(before) if rest else schema.chosen(names, "--variables"))
         after = [replace(v, purpose=purpose.strip()) if v.name in chosen else v for v in before]
         changed = sum(old != other for old, other in zip(before, after, strict=True))
         with atomic_write(project.paths.dictionary, 0o644) as draft:
@@ -70,6 +78,21 @@ def state_purpose(folder: ProjectArg, names: Sequence[str], purpose: str, *, now
             project.paths.journal, "purpose", utc_now(now), {"variables": sorted(chosen)}, why=purpose
         )
     return changed
+
+
+def _refuse_wrong_rest(names: Sequence[str], purpose: str, rest: bool) -> None:
+    """One purpose for the rest is a purpose, and the rest has no names."""
+    if rest and names:
+        raise ValueOutOfRange(parameter="--rest", given="--variables", allowed="--variables | --rest")
+    if rest and not purpose.strip():
+        raise ValueOutOfRange(parameter="--purpose", given='""', allowed='"…"')
+
+
+def _names_lacking_purpose(variables: Sequence[Variable]) -> tuple[str, ...]:
+    """The variables that only lack a purpose to be published."""
+    stated = [replace(variable, purpose=variable.purpose.strip() or "?") for variable in variables]
+    publishable = {variable.name for variable in dictionary.publishable_variables(stated)}
+    return tuple(v.name for v in variables if v.name in publishable and not v.purpose.strip())
 
 
 def check_dictionary(folder: ProjectArg) -> DictionaryState:
