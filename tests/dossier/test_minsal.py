@@ -107,7 +107,7 @@ def test_the_technique_is_told_from_the_real_steps() -> None:
     assert "«COMUNA» se publica en el nivel 1 de su jerarquía." in told  # a plan that does not tell more
     assert "Se publican sin generalizar: «SEXO»" in told
     assert "219 de 3000 (7,30 %)" in told
-    assert "«DIAG1» ofuscada («*»): 12 de 3000" in told
+    assert "«DIAG1» enmascarada («*»): 12 de 3000" in told
     assert "14,11 %" in told
     assert "k = 3, contado en personas" in told
 

@@ -174,5 +174,5 @@ def test_both_reports_speak_both_languages(language: str) -> None:
 
 def test_the_picture_of_the_records_adds_up() -> None:
     page = to_html(internal_report(INTERNAL))
-    shown = [int(n.replace(".", "")) for n in re.findall(r"(?:a la vista|ofuscado|ofuscados): ([\d.]+) \(", page)]
+    shown = [int(n.replace(".", "")) for n in re.findall(r"(?:a la vista|enmascarado|enmascarados): ([\d.]+) \(", page)]
     assert shown[:3] == [3000 - 219 - 12, 12, 219]

@@ -12,6 +12,7 @@ from celosia import messages
 from celosia.dossier.page import to_html
 from celosia.dossier.reports import PublicFacts, public_report
 from celosia.dossier.technique import Done, done_by
+from celosia.model.suppression import Suppression
 from celosia.model.verdict import State, Verdict
 from tests.dossier.samples import CHECK, PLAN
 
@@ -19,7 +20,7 @@ DONE = done_by(PLAN, CHECK, 2)
 CANNOT_TELL = {"es": "no distingue dentro del grupo", "en": "cannot tell them apart"}
 ALWAYS = {"es": "siempre (100 %)", "en": "always (100 %)"}
 SEVERAL = {"es": "valores distintos o más", "en": "distinct values or more"}
-MASKED = {"es": "Todos los registros tienen ofuscados", "en": "Every record has"}
+MASKED = {"es": "Todos los registros tienen enmascarados", "en": "Every record has"}
 FEWER_PERSONS = {"es": "Se contaron registros y no personas", "en": "Records were counted, not persons"}
 SET_APART = {"es": "está entre los", "en": "is among the"}
 CALLS_IT_LOW = {"es": ("es bajo", "bajo los supuestos", "riesgo bajo"), "en": ("is low", "low risk")}
@@ -27,8 +28,9 @@ CALLS_IT_LOW = {"es": ("es bajo", "bajo los supuestos", "riesgo bajo"), "en": ("
 sizes = st.one_of(st.none(), st.integers(1, 6), st.integers(7, 10**6))
 works = st.builds(
     lambda k, persons, masked, handling, quasi, distinct: replace(
-        DONE, k=k, k_persons=None if k is None or not persons else max(1, k // 2), suppressed_rows=masked,
-        suppressed=handling, quasi=DONE.quasi if quasi else (), distinct=distinct,
+        DONE, k=k, k_persons=None if k is None or not persons else max(1, k // 2),
+        suppression=Suppression(DONE.rows, masked, 0, handling == "drop"),
+        quasi=DONE.quasi if quasi else (), distinct=distinct,
     ),
     sizes, st.booleans(), st.integers(0, 50), st.sampled_from(["keep", "drop"]), st.booleans(),
     st.dictionaries(st.just("DIAG1"), st.integers(1, 5), max_size=1),
@@ -49,7 +51,7 @@ def test_each_sentence_stands_exactly_where_its_figures_hold(done: Done, languag
     assert (MASKED[language] in page) == (judged and k is None)
     assert (FEWER_PERSONS[language] in page) == (judged and k is not None and k > 1 and done.unit == "rows")
     assert (SEVERAL[language] in page) == (done.distinct.get("DIAG1", 1) > 1)
-    assert (SET_APART[language] in page) == (k is not None and done.suppressed == "keep" and done.suppressed_rows > 0)
+    assert (SET_APART[language] in page) == (k is not None and done.suppression.masked > 0)
     assert not any(words in page for words in CALLS_IT_LOW[language])
 
 
@@ -70,6 +72,10 @@ def test_a_person_did_the_test_only_where_one_is_on_record(language: str, person
 @given(st.integers(0, 500), st.integers(0, 500), st.sampled_from(["keep", "drop"]))
 def test_records_the_plan_suppressed_and_others_masked_add_up(planned: int, others: int, handling: str) -> None:
     plan = replace(PLAN, suppressed_rows=planned, policy={**PLAN.policy, "suppressed": handling})
-    page = page_of(done_by(plan, replace(CHECK, suppressed_rows=planned + others), 0), "es")
-    told = f"De ellos, {planned} los suprimió el plan y {others} llegaron ofuscados"
+    check = replace(CHECK, suppressed_rows=planned, otherwise_masked_rows=others, drops_suppressed=handling == "drop")
+    page = page_of(done_by(plan, check, 0), "es")
+    total = 3000 + (planned if handling == "drop" else 0)
+    assert f"Registros que suprimió el plan: {planned} de {total}" in page
+    assert ("Registros que el plan no suprimió" in page) == (others > 0)
+    told = f"En total tienen «*» en todos sus cuasi-identificadores {planned + others} de los 3000"
     assert (told in page) == (handling == "keep" and others > 0)

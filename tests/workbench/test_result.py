@@ -154,7 +154,7 @@ def test_changed_cells_are_marked_and_suppressed_rows_are_told(tmp_path):
             if column.after in ("SEXO", "EDAD", "ZONA")
         ]
         assert row.suppressed == (set(quasi) == {"*"})
-    assert sum(row.suppressed for row in sides.rows) == result_view(folder).suppressed_rows
+    assert sum(row.suppressed for row in sides.rows) == result_view(folder).suppression.masked
 
 
 def test_identifiers_are_veiled_on_both_sides(tmp_path):
@@ -215,9 +215,9 @@ def test_the_share_suppressed_is_that_of_the_rows_of_the_file(tmp_path):
         result = result_view(folder)
         starred = sum(row[1:4] == ("*", "*", "*") or row[0:3] == ("*", "*", "*") for row in by_number(folder).values())
         gone = 90 - len(by_number(folder))
-        assert result.suppressed_rows == (starred if suppressed == "keep" else gone) > 0
-        assert result.suppressed_share == pytest.approx(result.suppressed_rows / 90)
-        assert result.dropped == (suppressed == "drop")
+        shown = result.suppression
+        assert shown.suppressed == (starred if suppressed == "keep" else gone) > 0
+        assert (shown.records, shown.otherwise, shown.dropped) == (90, 0, suppressed == "drop")
 
 
 def test_rules_come_with_their_section_and_what_is_still_to_come(tmp_path):

@@ -61,11 +61,13 @@ def _masked_sentence(report: EvaluationReport) -> str:
     return messages.text(
         "evaluation.suppressed",
         rows=loss.suppressed_rows,
-        share=messages.percent(loss.suppressed_share),
+        share=messages.part(loss.suppressed_share),
+        dropped=loss.dropped_rows,
+        starred=loss.suppressed_rows - loss.dropped_rows,
         masked=loss.masked_rows,
-        masked_share=messages.percent(loss.masked_rows_share),
+        masked_share=messages.part(loss.masked_rows_share),
         cells=loss.masked_cells,
-        cells_share=messages.percent(loss.masked_cells_share),
+        cells_share=messages.part(loss.masked_cells_share),
     )
 
 

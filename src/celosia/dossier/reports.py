@@ -167,8 +167,8 @@ def _group_sentences(done: Done) -> Iterator[str]:
     else:
         unit = messages.text(f"explain.unit.{done.unit}")
         yield messages.text("documents.public.inferred_group", quasi=quasi, k=done.smallest, unit=unit)
-    if done.smallest is not None and done.masked_records:
-        yield messages.text("documents.public.inferred_set_apart", rows=done.masked_records)
+    if done.smallest is not None and done.suppression.masked:
+        yield messages.text("documents.public.inferred_set_apart", rows=done.suppression.masked)
 
 
 def _value_sentences(done: Done) -> Iterator[str]:
@@ -356,7 +356,7 @@ def _pictures(facts: InternalFacts) -> Iterator[Block]:
 
 def records_picture(done: Done) -> Picture:
     """How the records are published, as one bar; beside it the figures in words."""
-    masked_rows = done.suppressed_rows if done.suppressed == "keep" else 0
+    masked_rows = done.suppression.masked
     masked = min(max(done.masked.values(), default=0), done.rows - masked_rows)
     parts = (
         ("after", "whole", done.rows - masked_rows - masked),
@@ -366,7 +366,7 @@ def records_picture(done: Done) -> Picture:
     shapes, x = [label(20, 26, _word("chart.records"), style="ch-strong")], 20.0
     for number, (style, key, rows) in enumerate(parts):
         width = _BAR * rows / done.rows
-        words = f"{_word(f'chart.{key}')}: {messages.integer(rows)} ({messages.percent(rows / done.rows)})"
+        words = f"{_word(f'chart.{key}')}: {messages.integer(rows)} ({messages.part(rows / done.rows)})"
         shapes += [rect(f"ch-{style}", x, 44, width, 34), rect("ch-edge", x, 44, width, 34)]
         at = 92 + _LINE * number
         shapes += [rect(f"ch-{style}", 20, at, 12, 12), rect("ch-edge", 20, at, 12, 12), label(38, at + 11, words)]

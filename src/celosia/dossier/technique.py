@@ -13,7 +13,9 @@ from typing import Any
 
 from celosia import messages
 from celosia.dossier.figures import criterion_text, loss_text, metric_text
+from celosia.dossier.suppression import suppression_sentences
 from celosia.model.plan import Plan
+from celosia.model.suppression import Suppression
 from celosia.model.verdict import CheckReport, State
 
 _SHARES = ("loss (geometric)", "loss (arithmetic)", "precision")  # losses that are shares 0..1
@@ -35,8 +37,7 @@ class Done:
     followers: tuple[str, ...]
     criteria: tuple[Mapping[str, Any], ...]
     rows: int
-    suppressed_rows: int
-    suppressed: str  # keep or drop
+    suppression: Suppression
     masked: Mapping[str, int]
     loss: float
     loss_definition: str
@@ -46,7 +47,6 @@ class Done:
     partition: str = ""  # the variable whose groups were searched one by one
     optimal_parts: bool = False  # whether each of them was proved optimal
     distinct: Mapping[str, int] = field(default_factory=dict)  # distinct values that every group was checked to show
-    planned_rows: int = 0  # records that the plan suppressed; the file may hold others that came masked
 
     @property
     def unit(self) -> str:
@@ -57,11 +57,6 @@ class Done:
     def smallest(self) -> int | None:
         """The smallest group, in that unit; None where everything is masked."""
         return self.k if self.k_persons is None else self.k_persons
-
-    @property
-    def masked_records(self) -> int:
-        """Records of the published file with every quasi-identifier masked."""
-        return 0 if self.suppressed == "drop" else self.suppressed_rows
 
 
 def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
@@ -80,8 +75,7 @@ def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
         followers=tuple(plan.followers),
         criteria=tuple(policy["criteria"]),
         rows=check.rows,
-        suppressed_rows=plan.suppressed_rows if policy["suppressed"] == "drop" else check.suppressed_rows,
-        suppressed=str(policy["suppressed"]),
+        suppression=check.suppression,
         masked=dict(plan.masked_sensitive),
         loss=plan.loss,
         loss_definition=plan.loss_definition,
@@ -91,7 +85,6 @@ def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
         partition=str(policy.get("partition", "")),
         optimal_parts=all(part["optimal"] for part in plan.notes.get("partition", {}).get("parts", ())),
         distinct=_checked_diversity(check),
-        planned_rows=plan.suppressed_rows,
     )
 
 
@@ -212,13 +205,7 @@ def level_words(detail: Mapping[str, str]) -> str:
 
 
 def _cost(done: Done) -> Iterator[str]:
-    dropped = done.suppressed == "drop"
-    total = done.rows + (done.suppressed_rows if dropped else 0)
-    fields = {"rows": done.suppressed_rows, "total": total, "share": _share(done.suppressed_rows, total)}
-    yield messages.text(f"documents.done.suppressed_{'dropped' if dropped else 'kept'}", **fields)
-    others = done.masked_records - done.planned_rows
-    if others > 0:
-        yield messages.text("documents.done.suppressed_origin", planned=done.planned_rows, others=others)
+    yield from suppression_sentences(done.suppression)
     for variable, rows in done.masked.items():
         share = _share(rows, done.rows)
         yield messages.text("documents.done.masked", variable=variable, rows=rows, total=done.rows, share=share)
@@ -234,4 +221,4 @@ def _measured_text(done: Done) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return messages.percent(part / whole if whole else 0.0)
+    return messages.part(part / whole if whole else 0.0)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia.model.plain import plain_fields
+from celosia.model.suppression import Suppression
 
 POLICY_FORMAT = "celosia/policy/1"
 PLAN_FORMAT = "celosia/plan/1"
@@ -102,6 +103,19 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         """The plan as its versioned JSON."""
         return {"format": PLAN_FORMAT, **plain_fields(self)}
+
+    @property
+    def drops_suppressed(self) -> bool:
+        """Whether the suppressed records leave the file."""
+        return str(self.policy.get("suppressed", "keep")) == "drop"
+
+    @property
+    def suppression(self) -> Suppression:
+        """The records that it will not show; an older plan counted neither all records nor those masked otherwise."""
+        dropped, share = self.drops_suppressed, self.suppressed_share
+        records = self.notes.get("rows", round(self.suppressed_rows / share) if share else 0)
+        rows = records - (self.suppressed_rows if dropped else 0)
+        return Suppression(rows, self.suppressed_rows, self.notes.get("otherwise_masked_rows"), dropped)
 
     @property
     def digest(self) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 from celosia.model.errors import UnknownFormat
 from celosia.model.plain import plain_fields
 from celosia.model.plan import digest_of
+from celosia.model.suppression import Suppression
 
 MANIFEST_FORMAT = "celosia/manifest/2"
 _WITHOUT_FORMS = "celosia/manifest/1"  # releases made before forms were signed stay as they are
+_ADDED = ("forms", "otherwise_masked_rows")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -27,7 +29,7 @@ class Manifest:
     version: str  # of celosia
     files: Mapping[str, str]  # path inside the release -> sha256
     rows: int
-    suppressed_rows: int
+    suppressed_rows: int  # by the plan; in a release without forms, also those masked otherwise
     policy: Mapping[str, Any]
     plan: str  # digest
     published: tuple[str, ...]
@@ -44,13 +46,20 @@ class Manifest:
     about: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # title, period, contact, licence, next review
     # Forms that stay in the institution: file -> sha256. None in a release that is older than this.
     forms: Mapping[str, str] | None = field(default_factory=lambda: _NONE)
+    otherwise_masked_rows: int | None = 0  # None in a release that is older than this
 
     def as_dict(self) -> dict[str, Any]:
         """The manifest as its versioned JSON."""
         content = plain_fields(self)
         if self.forms is None:
-            del content["forms"]
+            content = {name: value for name, value in content.items() if name not in _ADDED}
         return {"format": _WITHOUT_FORMS if self.forms is None else MANIFEST_FORMAT, **content}
+
+    @property
+    def suppression(self) -> Suppression:
+        """The records that the release does not show."""
+        dropped = self.policy.get("suppressed") == "drop"
+        return Suppression(self.rows, self.suppressed_rows, self.otherwise_masked_rows, dropped)
 
     @property
     def digest(self) -> str:
@@ -62,7 +71,7 @@ def manifest_from(document: Mapping[str, Any], path: str = "-") -> Manifest:
     """A manifest from its JSON."""
     if document.get("format") not in (MANIFEST_FORMAT, _WITHOUT_FORMS):
         raise UnknownFormat(path=path, found=str(document.get("format")), expected=MANIFEST_FORMAT)
-    older: dict[str, Any] = {"forms": None} if document["format"] == _WITHOUT_FORMS else {}
+    older: dict[str, Any] = dict.fromkeys(_ADDED) if document["format"] == _WITHOUT_FORMS else {}
     values = {name: document[name] for name in Manifest.__slots__ if name not in older} | older
     tuples = ("protocols", "published", "rules", "overrides", "people", "approvals")
     return Manifest(**values | {name: tuple(values[name]) for name in tuples})

@@ -8,8 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from celosia.model.plain import plain_fields
+from celosia.model.suppression import Suppression
 
-VERDICT_FORMAT = "celosia/verdict/1"
+VERDICT_FORMAT = "celosia/verdict/2"
 
 
 class State(StrEnum):
@@ -41,17 +42,24 @@ class CheckReport:
     digest: str
     rows: int
     classes: int
-    suppressed_rows: int
+    suppressed_rows: int  # by the plan: masked whole, or gone from the file
     verdicts: tuple[Verdict, ...]
     k: int | None
     k_persons: int | None
+    otherwise_masked_rows: int = 0  # every quasi-identifier masked, and not by the plan's suppression
+    drops_suppressed: bool = False  # whether the suppressed rows left the file
 
     @property
     def holds(self) -> bool:
         """Whether every rule holds or is attested."""
         return bool(self.verdicts) and all(v.state in (State.HOLDS, State.ATTESTED) for v in self.verdicts)
 
+    @property
+    def suppression(self) -> Suppression:
+        """The records that the file does not show, as they were counted on it."""
+        return Suppression(self.rows, self.suppressed_rows, self.otherwise_masked_rows, self.drops_suppressed)
+
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        names = "file digest rows classes suppressed_rows k k_persons holds verdicts"
-        return {"format": VERDICT_FORMAT, **plain_fields(self, names)}
+        counts = "rows classes suppressed_rows otherwise_masked_rows drops_suppressed k k_persons"
+        return {"format": VERDICT_FORMAT, **plain_fields(self, f"file digest {counts} holds verdicts")}

@@ -143,7 +143,7 @@ def _release_view(release: ReleaseOnDisk, facts: ProjectFacts, rules: Sequence[R
         name=release.folder.name,
         created=manifest.created,
         rows=manifest.rows,
-        suppressed_rows=manifest.suppressed_rows,
+        suppression=manifest.suppression,
         manifest=manifest.digest,
         files=tuple(sorted(manifest.files)),
         wrong=(*release.changed, *release.added, *release.removed, *unreadable),
@@ -158,7 +158,8 @@ def _release_view(release: ReleaseOnDisk, facts: ProjectFacts, rules: Sequence[R
 def release_view(source: ProjectArg, release: str) -> SigningView:
     """What a person is shown before signing a release; the seal is the digest of its manifest."""
     manifest = read_release(own_release(open_project(source), release)).manifest
-    figures = {"rows": manifest.rows, "suppressed_rows": manifest.suppressed_rows, "published": len(manifest.published)}
+    counts = ("rows", "suppressed_rows", "otherwise_masked_rows")
+    figures = {name: getattr(manifest, name) for name in counts} | {"published": len(manifest.published)}
     return SigningView("release", manifest.digest, manifest.digest, figures)
 
 

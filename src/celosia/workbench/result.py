@@ -57,7 +57,6 @@ def result_view(source: ProjectArg) -> Result:
     except CelosiaError:
         return Result(candidate=False, refused=refused)
     run: Entry = next((entry for entry in reversed(runs) if entry["what"] == "run"), {})
-    suppressed, share = _suppressed_rows(check, plan)
     origin_names = set(original_names(plan).values())
     return Result(
         candidate=True,
@@ -71,9 +70,7 @@ def result_view(source: ProjectArg) -> Result:
         classes=check.classes,
         k=check.k,
         k_persons=check.k_persons,
-        suppressed_rows=suppressed,
-        suppressed_share=share,
-        dropped=_drops(plan),
+        suppression=check.suppression,
         masked={name: rows for name, rows in plan.masked_sensitive.items() if rows and name in plan.published},
         loss=plan.loss,
         loss_definition=plan.loss_definition,
@@ -92,17 +89,6 @@ def _last_check(journal: Sequence[Entry], check: CheckReport) -> LastCheck | Non
         if entry.get("what") == "check" and facts.get("candidate") == check.digest:
             return LastCheck(str(entry["when"]), str(entry["who"]), bool(facts["agrees"]), bool(facts["holds"]))
     return None
-
-
-def _drops(plan: Plan) -> bool:
-    return str(plan.policy.get("suppressed", "keep")) == "drop"
-
-
-def _suppressed_rows(check: CheckReport, plan: Plan) -> tuple[int, float]:
-    """Rows suppressed, and their share of the rows that were there (M26)."""
-    count = plan.suppressed_rows if _drops(plan) else check.suppressed_rows
-    total = check.rows + count if _drops(plan) else check.rows
-    return count, count / total if total else 0.0
 
 
 def _rule_results(project: Project, check: CheckReport) -> tuple[RuleResult, ...]:

@@ -27,7 +27,7 @@ def test_json_stands_alone_and_holds_the_versioned_report(files, capsys) -> None
     code = main(["evaluate", *files, "--keep", "total,mean", "--quasi", "sexo,zona", "--json"])
     out, err = capsys.readouterr()
     report = json.loads(out)
-    assert (code, err, report["format"]) == (0, "", "celosia/evaluation/1")
+    assert (code, err, report["format"]) == (0, "", "celosia/evaluation/2")
     assert {check["property"] for check in report["properties"]} == {"total", "mean"}
     assert report["equal_rows"] is True
     assert report["loss"]["masked_cells"] == 14

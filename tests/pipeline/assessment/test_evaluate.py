@@ -65,7 +65,7 @@ def test_a_lost_row_is_said_in_a_line_of_its_own(before: Path, tmp_path: Path) -
     assert not report.equal_rows
     told = evaluation_sentences(report)
     assert "NO son iguales" in told[0]
-    assert "Registros suprimidos: 1 (1,67 %)." in told[1]
+    assert "Registros suprimidos: 1 (1,67 %); de ellos, 1 ya no están" in told[1]
 
 
 @pytest.mark.requirement("A28", "A31")

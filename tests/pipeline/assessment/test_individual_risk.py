@@ -42,8 +42,8 @@ def people(tmp_path) -> Path:
 
 def test_weights_households_and_persons_of_a_small_file(people) -> None:
     report = people_risk(people, ["comuna", "sexo"], weight="factor", household="hogar", person="persona").as_dict()
-    assert report["format"] == "celosia/people-risk/1"
-    assert (report["rows"], report["persons"], report["suppressed_rows"]) == (6, 4, 1)
+    assert report["format"] == "celosia/people-risk/2"
+    assert (report["rows"], report["persons"], report["masked_rows"]) == (6, 4, 1)
     assert report["frequencies"]["violations"] == {"2": 3, "3": 5, "5": 5}
     assert report["frequencies"]["sum_Fk"] == pytest.approx(30 + 30 + 10.5 + 100 + 4)
     pair = 1 / 14 - np.log(15) / 14**2

@@ -173,9 +173,9 @@ def _show_risk(report: EvaluationReport) -> None:
     if report.risk is None:
         return
     # The key of the text of each figure, where it is not the figure's own name.
-    keys = {"unique_rows": "unique", "largest_risk": "largest", "suppressed_rows": "suppressed"}
+    keys = {"unique_rows": "unique", "largest_risk": "largest", "masked_rows": "suppressed"}
     rows = []
-    for name in "k k_persons classes unique_rows at_risk largest_risk suppressed_rows".split():
+    for name in "k k_persons classes unique_rows at_risk largest_risk masked_rows".split():
         pair = getattr(report.risk.before, name), getattr(report.risk.after, name)
         if pair != (None, None):
             label = messages.text(f"evaluation.risk.{keys.get(name, name)}")

@@ -67,12 +67,15 @@ def plan(project: Path, as_json: bool, order: tuple[str, ...], **overrides: Any)
 def show_plan(plan: Plan) -> None:
     """A plan's figures."""
     from celosia.dossier.figures import metric_text
+    from celosia.dossier.suppression import count_text
 
     rows = [[messages.text("plan.level", variable=name), _level(plan, name)] for name in plan.levels]
     definition = metric_text(plan.loss_definition)
     rows.append([messages.text("plan.loss", definition=definition), messages.decimal(plan.loss, 6)])
-    share = messages.percent(plan.suppressed_share)
-    rows.append([messages.text("plan.suppressed"), f"{messages.integer(plan.suppressed_rows)} ({share})"])
+    records, otherwise = plan.suppression.records, plan.suppression.otherwise
+    rows.append([messages.text("plan.suppressed"), count_text(plan.suppressed_rows, records)])
+    if otherwise:
+        rows.append([messages.text("plan.otherwise_masked"), count_text(otherwise, records)])
     for name, count in plan.masked_sensitive.items():
         rows.append([messages.text("plan.masked", variable=name), messages.integer(count)])
     rows.append([messages.text("plan.classes"), messages.integer(plan.classes)])
@@ -154,6 +157,8 @@ def run(project: Path, as_json: bool, engine: str | None = None, memory: str | N
 
 def show_check(check: CheckReport) -> None:
     """The verdict, rule by rule."""
+    from celosia.dossier.suppression import suppression_sentences
+
     header = labels("plan", "rule", "asked", "measured", "state")
     rows = []
     for verdict in check.verdicts:
@@ -162,9 +167,9 @@ def show_check(check: CheckReport) -> None:
         failing = f"{messages.integer(verdict.failing_classes)} / {messages.integer(verdict.failing_rows)}"
         rows.append([criterion, asked, failing, messages.text(f"plan.state_words.{verdict.state}")])
     print_table(messages.text("plan.verdict_title"), header, rows, right=(2,))
-    share = messages.percent(check.suppressed_rows / check.rows if check.rows else 0.0)
-    k = "–" if check.k is None else check.k
-    say("plan.kept", classes=check.classes, k=k, suppressed=check.suppressed_rows, share=share)
+    say("plan.kept", classes=check.classes, k="–" if check.k is None else check.k)
+    for sentence in suppression_sentences(check.suppression):
+        click.echo(sentence)
     if check.k_persons is not None:
         say("plan.kept_persons", k=check.k_persons)
 

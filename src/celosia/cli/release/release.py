@@ -103,12 +103,15 @@ def release(project: Path, formats: tuple[str, ...], destroy_seed: bool, as_json
 
 def _show_release(result: ReleaseResult) -> None:
     show_rules(result.rules)
+    from celosia.dossier.suppression import suppression_text
+
     manifest = result.manifest
     if manifest.label:
         say("release.pseudonymous")
     if manifest.seed == "destroyed":
         say("release.seed_destroyed")
-    say("release.released", path=result.folder, rows=manifest.rows, suppressed=manifest.suppressed_rows)
+    suppressed = suppression_text(manifest.suppression)
+    say("release.released", path=result.folder, rows=manifest.rows, suppressed=suppressed)
 
 
 def sign(

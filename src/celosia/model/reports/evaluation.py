@@ -13,7 +13,7 @@ from typing import Any
 
 from celosia.model.plain import plain_fields
 
-FORMAT = "celosia/evaluation/1"
+FORMAT = "celosia/evaluation/2"
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -150,7 +150,7 @@ class RiskSide:
     k_persons: int | None
     unique_rows: int
     rows_below: Mapping[str, int]
-    suppressed_rows: int
+    masked_rows: int  # rows with every quasi-identifier masked, whoever masked them
     at_risk: int  # rows with 1/f at or above the threshold
     at_risk_share: float
     largest_risk: float | None  # 1/k

@@ -1,4 +1,4 @@
-"""What `people_risk` found, and its file format `celosia/people-risk/1`.
+"""What `people_risk` found, and its file format `celosia/people-risk/2`.
 
 Knows the names of the figures and how they are written. Ignores how they are computed (room `risk`).
 The definition and source of each figure are in the catalogue under `people_risk.<section>_<figure>`.
@@ -12,7 +12,7 @@ from typing import Any
 
 from celosia.model.plain import plain_fields
 
-PEOPLE_RISK_FORMAT = "celosia/people-risk/1"
+PEOPLE_RISK_FORMAT = "celosia/people-risk/2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class PeopleRiskReport:
     variables: tuple[str, ...]
     rows: int
     persons: int | None
-    suppressed_rows: int  # rows whose keys are all masked: in no class, set apart
+    masked_rows: int  # rows whose keys are all masked: in no class, set apart
     frequencies: FrequencySection
     individual: RiskSection
     household: HouseholdSection | None
@@ -156,7 +156,7 @@ class PeopleRiskReport:
             "variables": list(self.variables),
             "rows": self.rows,
             "persons": self.persons,
-            "suppressed_rows": self.suppressed_rows,
+            "masked_rows": self.masked_rows,
             "frequencies": self.frequencies.as_dict(),
             "individual": self.individual.as_dict(),
             "household": None if self.household is None else self.household.as_dict(),

@@ -56,7 +56,7 @@ def risk_side(quasi: Tuples, threshold: Fraction) -> RiskSide:
         k_persons=measures.k_persons,
         unique_rows=measures.unique_rows,
         rows_below={str(limit): count for limit, count in measures.rows_below.items()},
-        suppressed_rows=measures.suppressed.rows,
+        masked_rows=measures.suppressed.rows,
         at_risk=all_known.at_risk,
         at_risk_share=all_known.share,
         largest_risk=1 / smallest if smallest else None,

@@ -74,7 +74,7 @@ def people_risk(
             variables=names,
             rows=quasi.n_rows,
             persons=None if quasi.persons is None else quasi.persons.total,
-            suppressed_rows=int(quasi.rows[masked].sum()),
+            masked_rows=int(quasi.rows[masked].sum()),
             frequencies=_frequency_section(counts, visible_rows, weight, missing_weight),
             individual=_risk_section(risk, visible_rows),
             household=None if household is None else _household_section(data, quasi, household, risk, masked),

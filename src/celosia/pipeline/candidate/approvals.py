@@ -43,6 +43,7 @@ _COVERS = {
     "candidate": ("candidate",),
     "residual": ("variables", "dictionary", "candidate"),
 }
+_MEASURED = ("rows", "suppressed_rows", "otherwise_masked_rows", "k", "k_persons")
 _NOTHING: Mapping[str, Any] = {}
 _SETTINGS = ("protocols", "unit", "policy", "steps", "hierarchies", "scenarios", "overrides")
 _APPROVABLE = tuple(subject for subject in SUBJECTS if subject != "release")
@@ -153,12 +154,13 @@ def figures_for(project: Project, what: str) -> dict[str, Any]:
             "variables": len(plan.published),
             "steps": len(plan.steps),
             "suppressed_rows": plan.suppressed_rows,
+            "otherwise_masked_rows": plan.suppression.otherwise,
             "loss": round(plan.loss, 6),
             "overrides": overrides_of(project),
         }
     if what == "candidate":
         verdict = _verdict(project, what)
-        return {name: verdict.get(name) for name in ("rows", "suppressed_rows", "k", "k_persons")}
+        return {name: verdict.get(name) for name in _MEASURED}
     if what == "residual":
         from celosia.pipeline.candidate.mel import residual_figures
 

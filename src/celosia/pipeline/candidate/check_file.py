@@ -60,17 +60,20 @@ def check_file(
         *([dependents] if dependents else []),
         *households,
     ]
-    class_rows = quasi.rows[~starred]
+    class_rows, masked = quasi.rows[~starred], int(quasi.rows[starred].sum())
+    suppressed = plan.suppressed_rows if plan.drops_suppressed else min(plan.suppressed_rows, masked)
     persons = person_counts(quasi)[~starred] if quasi.persons is not None else None
     return CheckReport(
         file=path.name,
         digest=again.digest,
         rows=again.rows,
         classes=len(class_rows),
-        suppressed_rows=int(quasi.rows[starred].sum()),
+        suppressed_rows=suppressed,
+        otherwise_masked_rows=masked - (0 if plan.drops_suppressed else suppressed),
         verdicts=tuple(verdicts),
         k=int(class_rows.min()) if len(class_rows) else None,
         k_persons=int(persons.min()) if persons is not None and len(persons) else None,
+        drops_suppressed=plan.drops_suppressed,
     )
 
 

@@ -109,7 +109,7 @@ def _k(context: RuleContext, asked: Asked) -> Measurement:
         return None
     persons = check.k_persons is not None
     k = check.k_persons if persons else check.k
-    k = check.suppressed_rows if k is None else k
+    k = check.rows if k is None else k
     below = [v.failing_classes for v in check.verdicts if v.rule == "k" and v.asked.get("k") == asked["k"]]
     figures = {"k": k, "unit": "persons" if persons else "rows", "level": k_level(k)}
     return k >= asked["k"], {**figures, "failing_classes": below[0] if below else 0 if k >= asked["k"] else None}

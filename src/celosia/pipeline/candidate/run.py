@@ -100,6 +100,7 @@ def run_plan(
             _journal.refuse_unwritable(journal)
             replace_folder(draft.folder, candidate.folder)
     facts = {"plan": plan.digest, "candidate": check.digest, "rows": check.rows, "suppressed": check.suppressed_rows}
+    facts["otherwise_masked"] = check.otherwise_masked_rows
     _journal.append_entry(journal, "run", now, {**facts, "order": order_digest(candidate)})
     return RunResult(candidate.data, plan, check, rules, sampled)
 

@@ -156,7 +156,13 @@ def plan_of(
         steps=after.steps,
         changes=tuple(change.as_dict() for change in after.changes),
         seed=after.seed,
-        notes={**solution.notes, "detail": _level_details(after, search_input, solution), "outcome": solution.outcome},
+        notes={
+            **solution.notes,
+            "detail": _level_details(after, search_input, solution),
+            "rows": total,
+            "otherwise_masked_rows": solution.otherwise_masked_rows,
+            "outcome": solution.outcome,
+        },
     )
 
 

@@ -56,6 +56,12 @@ class Solution:
             digest.update(name.encode("utf-8") + np.packbits(self.masks[name]).tobytes())
         return "sha256:" + digest.hexdigest()
 
+    @property
+    def otherwise_masked_rows(self) -> int:
+        """Rows that are not suppressed and show no quasi-identifier: they came masked, or their levels left them so."""
+        masked = fully_masked(self.published.codes, self.published.vocabularies)
+        return int(self.tuples.rows[masked & ~self.published.suppressed].sum())
+
 
 def labels_of(published: PublishedTuples) -> tuple[Labels, int]:
     """The equivalence class of each published tuple, and how many classes there are."""

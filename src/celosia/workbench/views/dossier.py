@@ -12,6 +12,7 @@ from typing import Any
 from celosia.model.people import ChangedPart, Person
 from celosia.model.reports.status import GateState, GateStatus
 from celosia.model.reports.verification import Publication
+from celosia.model.suppression import Suppression
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class DossierRelease:
     name: str
     created: str
     rows: int
-    suppressed_rows: int
+    suppression: Suppression
     manifest: str
     files: tuple[str, ...]
     wrong: tuple[str, ...]  # files that are not as they were made

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from celosia.model.reports.closing import ClosingReport
 from celosia.model.reports.evaluation import ContrastLine, EvaluationReport
 from celosia.model.rules import RuleResult
+from celosia.model.suppression import Suppression
 from celosia.model.verdict import State, Verdict
 
 
@@ -50,9 +51,7 @@ class Result:
     classes: int = 0
     k: int | None = None
     k_persons: int | None = None
-    suppressed_rows: int = 0
-    suppressed_share: float = 0.0
-    dropped: bool = False  # suppressed rows left the file instead of staying as `*`
+    suppression: Suppression = field(default_factory=lambda: Suppression(0, 0, 0))
     masked: Mapping[str, int] = field(default_factory=dict)  # rows whose sensitive value became `*`
     loss: float = 0.0
     loss_definition: str = ""

@@ -13,6 +13,7 @@ from typing import Any
 
 from celosia.model.reports.explanation import Explanation
 from celosia.model.reports.methods import MethodComparison
+from celosia.model.suppression import Suppression
 from celosia.workbench.views.policy import PolicyView
 from celosia.workbench.views.saved import Saved
 
@@ -106,8 +107,7 @@ class PlanSummary:
     metric: str
     loss: float
     levels: Mapping[str, int]
-    suppressed_rows: int
-    suppressed_share: float
+    suppression: Suppression
     masked_sensitive: Mapping[str, int]
     classes: int
     optimal: bool

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from celosia import messages
+from celosia.dossier.suppression import suppression_text
 from celosia.messages import text
 from celosia.model.people import Approval
 from celosia.web.pages.dossier.keys import (
@@ -80,7 +81,7 @@ def _release_section(page: PageContext, release: DossierRelease, signer: Signer,
         _release_notes(release)
         html.figures(
             (capitalise(text("people.figure.rows")), messages.integer(release.rows)),
-            (capitalise(text("people.figure.suppressed_rows")), messages.integer(release.suppressed_rows)),
+            (capitalise(text("people.figure.suppressed_rows")), suppression_text(release.suppression)),
             (capitalise(text("web_dossier.files")), messages.integer(len(release.files))),
         )
         _signatures_table(release)

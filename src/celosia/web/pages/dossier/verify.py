@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from celosia import messages
+from celosia.dossier.suppression import suppression_text
 from celosia.messages import text
 from celosia.model.reports.verification import VerifyReport
 from celosia.model.rules import RuleResult
@@ -114,7 +115,7 @@ def _measures_card(report: VerifyReport) -> None:
     with html.card(text("web_verify.measured")):
         html.figures(
             (capitalise(text("people.figure.rows")), messages.integer(check.rows)),
-            (capitalise(text("people.figure.suppressed_rows")), messages.integer(check.suppressed_rows)),
+            (capitalise(text("people.figure.suppressed_rows")), suppression_text(check.suppression)),
             (text("release.figures.k"), "–" if check.k is None else messages.integer(check.k)),
         )
         rows: list[list[Cell]] = [

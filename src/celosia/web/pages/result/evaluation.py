@@ -95,7 +95,7 @@ def _risk_table(risk: RiskComparison) -> None:
         [text("evaluation.risk.k_persons"), *(_whole_text(side.k_persons) for side in sides)],
         [text("evaluation.risk.classes"), *(_whole_text(side.classes) for side in sides)],
         [text("evaluation.risk.unique"), *(_whole_text(side.unique_rows) for side in sides)],
-        [text("evaluation.risk.suppressed"), *(_whole_text(side.suppressed_rows) for side in sides)],
+        [text("evaluation.risk.suppressed"), *(_whole_text(side.masked_rows) for side in sides)],
         [text("evaluation.risk.largest"), *(figure_text(side.largest_risk) for side in sides)],
     ]
     rows = [row for row in rows if row[1:] != ["–", "–"]]

@@ -13,6 +13,7 @@ from functools import partial
 from nicegui import ui
 
 from celosia import messages
+from celosia.dossier.suppression import suppression_sentences, suppression_text
 from celosia.messages import text
 from celosia.model.protocols import Needs
 from celosia.model.rules import RuleResult
@@ -85,8 +86,7 @@ def _failing_names(result: Result) -> list[str]:
 
 
 def _main_figures(page: PageContext, result: Result) -> None:
-    share = f"{messages.integer(result.suppressed_rows)} ({messages.percent(result.suppressed_share)})"
-    pairs = [(text("web_result.figure.suppressed"), share)]
+    pairs = [(text("web_result.figure.suppressed"), suppression_text(result.suppression))]
     pairs.append((text("web_result.figure.rows"), messages.integer(result.rows)))
     if result.k is not None:
         pairs.append((text("web_result.figure.k"), messages.integer(result.k)))
@@ -98,8 +98,8 @@ def _main_figures(page: PageContext, result: Result) -> None:
     total = len(result.published) + len(result.withheld)
     pairs.append((text("web_result.figure.published"), f"{len(result.published)} / {total}"))
     html.figures(*pairs)
-    if result.suppressed_rows:
-        html.paragraph(text(f"web_result.rows.{'dropped' if result.dropped else 'kept'}"))
+    if result.suppression.suppressed or result.suppression.otherwise:
+        html.paragraph(" ".join(suppression_sentences(result.suppression)))
     with html.line():
         html.button(text("web_result.check.again"), lambda: page.start(check_result, page.folder), "primary")
         html.paragraph(_check_text(result))

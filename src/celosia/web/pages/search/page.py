@@ -15,6 +15,7 @@ from nicegui import ui
 
 from celosia import messages
 from celosia.dossier.figures import loss_text, metric_text
+from celosia.dossier.suppression import suppression_text
 from celosia.messages import text
 from celosia.model.reports.methods import MethodResult
 from celosia.web.pages.search.answers import Actions, explanation_card, frontier_card, methods_card
@@ -179,9 +180,8 @@ def _nearest_miss(page: PageContext, answer: Searched) -> None:
 def _plan_figures(page: PageContext, view: SearchView, plan: PlanSummary) -> None:
     if plan.stale:
         html.note(text("web_search.plan.stale"), "warning")
-    rows, share = messages.integer(plan.suppressed_rows), messages.percent(plan.suppressed_share)
     html.figures(
-        (text("web_search.plan.suppressed"), text("web_search.plan.suppressed_value", share=share, rows=rows)),
+        (text("web_search.plan.suppressed"), suppression_text(plan.suppression)),
         (metric_text(plan.metric), loss_text(plan.metric, plan.loss)),
         (text("web_search.plan.classes"), messages.integer(plan.classes)),
         (text("web_search.plan.method"), method_text(plan.method)),
