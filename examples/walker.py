@@ -96,7 +96,7 @@ def introductions(project: str, people: Iterable[tuple[str, str, str]]) -> list[
 
 def append(path: Path, words: str) -> None:
     """Words added at the end of a file, as one does in an editor."""
-    path.write_text(path.read_text("utf-8") + words, "utf-8")
+    path.write_text(path.read_text("utf-8") + words, "utf-8", newline="\n")
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -104,14 +104,14 @@ def replace(path: Path, old: str, new: str) -> None:
     text = path.read_text("utf-8")
     if text.count(old) != 1:
         raise RuntimeError(f"{path}: {old}")
-    path.write_text(text.replace(old, new), "utf-8")
+    path.write_text(text.replace(old, new), "utf-8", newline="\n")
 
 
 def passphrase_file(folder: Path) -> None:
     """A passphrase for practice, in a file that only its owner may read."""
     keys = folder / "llaves"
     keys.mkdir(mode=0o700, exist_ok=True)
-    (keys / "frase.txt").write_text("frase de paso para practicar\n", "utf-8")
+    (keys / "frase.txt").write_text("frase de paso para practicar\n", "utf-8", newline="\n")
     (keys / "frase.txt").chmod(0o600)
 
 
@@ -126,6 +126,8 @@ def run_as_script(steps: Sequence[Step], prepare: Edit) -> None:
     """`python -m examples.X.walk FOLDER`: make the data in a new folder and take every step in it."""
     folder = _new_folder()
     prepare(folder)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a code page of Windows lacks some signs
     walk(steps, folder, show=print)
 
 

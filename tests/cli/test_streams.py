@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from celosia import messages
+from celosia.cli.code_pages import in_code_page
+
 _CELOSIA = [sys.executable, "-c", "import sys; from celosia.cli import main; sys.exit(main())"]
 _FULL = Path("/dev/full")
 
@@ -34,6 +37,38 @@ def test_a_stream_without_our_letters_is_written_all_the_same(raw: Path, encodin
     assert (done.returncode, done.stderr) == (0, b"")
     done = measured(raw, "--json", env={"PYTHONIOENCODING": encoding}, stdout=subprocess.PIPE)
     assert json.loads(done.stdout.decode(encoding if encoding != "ascii" else "utf-8"))["format"] == "celosia/measure/1"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("utf-8", "k ≥ 2 – «vacío» …"),
+        ("cp1252", "k >= 2 – «vacío» …"),
+        ("cp850", "k >= 2 - «vacío» ..."),
+        ("ascii", 'k >= 2 - "vacio" ...'),
+    ],
+)
+def test_a_sign_that_a_code_page_lacks_is_written_with_others(encoding: str, shown: str) -> None:
+    assert in_code_page("k ≥ 2 – «vacío» …", encoding) == shown
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp850", "ascii"])
+def test_every_sentence_of_the_catalogue_can_be_written_in_a_code_page_of_windows(encoding: str) -> None:
+    texts = [
+        text
+        for code in messages.LANGUAGES
+        for part in messages.sections(code)
+        for text in messages.section(code, part).values()
+    ]
+    lost = {sign for text in texts for sign in text if sign != "?" and in_code_page(sign, encoding) == "?"}
+    assert lost <= {"∏", "ć"}
+
+
+def test_a_table_is_drawn_straight_in_a_code_page(raw: Path) -> None:
+    done = measured(raw, env={"PYTHONIOENCODING": "cp1252"}, stdout=subprocess.PIPE)
+    drawn = [line for line in done.stdout.decode("cp1252").splitlines() if line.startswith("|")]
+    assert drawn
+    assert not any("?" in line for line in drawn)
 
 
 def test_who_reads_one_line_and_leaves_is_no_failure(raw: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 import click
 
 from celosia import messages
+from celosia.cli import code_pages
 from celosia.cli.commands import Commands, short_help
 from celosia.cli.errors import OutputLost
 from celosia.cli.shell import LocalGroup, language_option, usage_sentence
@@ -115,14 +116,14 @@ def _print_error(error: CelosiaError, words: Sequence[str]) -> int:
 
 
 def _make_streams_usable() -> None:
-    """Make a closed stream discard its text, and one without a letter write a mark instead of failing."""
+    """Make a closed stream discard its text, and one that lacks a sign write a plain one instead of failing."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
             # Open until the process ends.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8", newline="\n"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=code_pages.ERRORS)
 
 
 def _raised_by_writing(fault: OSError) -> bool:

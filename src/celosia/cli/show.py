@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from celosia import messages
+from celosia.cli.code_pages import in_code_page
 
 # A pipe has no width of its own; rich would cut at 80.
 _PIPE_WIDTH = 140
@@ -79,14 +80,18 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.text import Text
 
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    table = Table(title=Text(title), title_justify="left", header_style="bold", expand=False)
-    for position, name in enumerate(header):
-        table.add_column(Text(name), justify="right" if position in right else "left", overflow="fold")
-    for row in rows:
-        # As Text, a cell is never read as markup.
-        table.add_row(*[Text(cell) for cell in row])
-    terminal = True if sys.stdout.isatty() else None
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+
+    def cell_text(words: str) -> Text:
+        # As Text, a cell is never read as markup.
+        return Text(in_code_page(words, encoding))
+
+    table = Table(title=cell_text(title), title_justify="left", header_style="bold", expand=False)
+    for position, name in enumerate(header):
+        table.add_column(cell_text(name), justify="right" if position in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*[cell_text(cell) for cell in row])
+    terminal = True if sys.stdout.isatty() else None
     # The table is drawn into a buffer, so that all output goes through click.echo whatever stdout is.
     buffer = io.BytesIO()
     text_buffer = io.TextIOWrapper(buffer, encoding, "replace", newline="", write_through=True)

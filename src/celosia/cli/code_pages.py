@@ -1,0 +1,31 @@
+"""Signs that a Windows code page lacks, written with those that it has: «≥» as «>=», not as a question mark.
+
+Knows the signs of the catalogue. Ignores who writes. A console of Windows takes every letter; a file or another program
+behind `>` or `|` gets the code page of the machine (1252 in Spanish, 850 in older ones).
+"""
+
+from __future__ import annotations
+
+import codecs
+
+ERRORS = "celosia-plain-signs"
+_PLAIN = {
+    "≥": ">=", "≤": "<=", "≠": "<>", "→": "->", "−": "-", "–": "-", "—": "-", "…": "...", "•": "*", "·": "-",
+    "“": '"', "”": '"', "«": '"', "»": '"', "’": "'", "′": "'", "²": "2", "÷": "/", "√": "raiz ", "λ": "lambda",
+    "á": "a", "é": "e", "í": "i", "ó": "o", "ú": "u", "ñ": "n", "Á": "A", "É": "E", "Í": "I", "Ó": "O", "Ú": "U",
+    "Ñ": "N", "¿": "", "✓": "x",
+}  # fmt: skip
+
+
+def _plain_sign(fault: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    return "".join(_PLAIN.get(sign, "?") for sign in fault.object[fault.start : fault.end]), fault.end
+
+
+codecs.register_error(ERRORS, _plain_sign)
+
+
+def in_code_page(text: str, encoding: str) -> str:
+    """The text as it will read in an encoding, so that columns can be measured."""
+    return text.encode(encoding, ERRORS).decode(encoding)
