@@ -36,6 +36,8 @@ _BUILDERS = {
     "check": "release.release.check_command",
     "release": "release.release.release_command",
     "sign": "release.release.sign_command",
+    "forms": "release.legal.forms_command",
+    "stamp": "release.legal.stamp_command",
     "publish": "release.release.publish_command",
     "verify": "release.release.verify_command",
     "recheck": "release.release.recheck_command",

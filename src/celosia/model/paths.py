@@ -20,6 +20,7 @@ MANIFEST, PUBLICATION, SIGNATURES, RELEASES, DOSSIER = (
     "releases",
     "dossier",
 )
+TIME_STAMP = "time-stamp"  # its files in the folder of signatures: time-stamp-1.tsr, …
 PROFILE = ("profile.json", "profile.html")
 SPECIAL_UNIQUES = "special-uniques.csv"
 EXPLANATION, FRONTIER = ("explain.json", "explain.html"), ("frontier.json", "frontier.svg")
@@ -99,6 +100,7 @@ class ProjectPaths:
     counted = _Below(_PRIVATE, "counted")  # of a STATS project
     hierarchy_drafts = _Below(_PRIVATE, "hierarchies")
     forms = _Below(_PRIVATE, "forms")  # of each release, as they were signed
+    signed_forms = _Below(_PRIVATE, "signed-forms")  # PDFs of those forms that came back with legal signatures
     internal_dossier = _Below(_PRIVATE, DOSSIER)
     public_dossier = _Below(_PRIVATE, DOSSIER, PUBLIC)
     intruder = _Below(_PRIVATE, "intruder")

@@ -42,6 +42,8 @@ def _show(report: StatusReport) -> None:
         print_table(messages.text("status.approvals"), header, [_approval_row(each) for each in report.approvals])
     for review in report.reviews:
         say("status.overdue" if review.overdue else "status.due", release=review.release, due=review.due)
+    for words in report.legal:
+        say("status.legal", words=words)
     if report.next:
         say("status.next", command=report.next)
     elif report.done:

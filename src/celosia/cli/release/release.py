@@ -76,8 +76,12 @@ def check_command() -> click.Command:
 
 def verify_command() -> click.Command:
     """The command `verify`."""
-    card = option("verify", "--card", type=PATH, multiple=True)
-    return build_command("verify", verify, [argument("release", type=PATH), card])
+    names = ("--card", "--signed-pdf", "--trust")
+    return build_command(
+        "verify",
+        verify,
+        [argument("release", type=PATH), *(option("verify", n, type=PATH, multiple=True) for n in names)],
+    )
 
 
 def recheck_command() -> click.Command:
@@ -193,13 +197,15 @@ def check(project: Path, as_json: bool, engine: str | None = None, memory: str |
     return 0 if result.holds else 1
 
 
-def verify(release: Path, card: tuple[Path, ...], as_json: bool) -> int:
+def verify(
+    release: Path, card: tuple[Path, ...], signed_pdf: tuple[Path, ...], trust: tuple[Path, ...], as_json: bool
+) -> int:
     """Verify what the release folder shows: 0 intact and signed by known people, 4 by people unknown, 1 not intact."""
     from celosia.pipeline.project.identity import read_card
     from celosia.pipeline.release.verify import verify_release
 
     cards = [read_card(path) for path in card]
-    verification = verify_release(release, {key: name for name, key in cards})
+    verification = verify_release(release, {key: name for name, key in cards}, signed_pdfs=signed_pdf, trust=trust)
     print_report(verification, as_json, _show_verification)
     return _EXIT_CODES[verification.answer]
 

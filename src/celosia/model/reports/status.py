@@ -62,6 +62,7 @@ class StatusReport:
     gates: tuple[GateStatus, ...]
     approvals: tuple[ApprovalStatus, ...] = ()
     reviews: tuple[Review, ...] = ()
+    legal: tuple[str, ...] = ()  # signatures with legal effect and time stamps of the present release, in words
     problems: tuple[str, ...] = ()  # what is broken in the project itself, in words
 
     @property
@@ -77,5 +78,5 @@ class StatusReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        names = "project protocols done next gates approvals reviews problems"
+        names = "project protocols done next gates approvals reviews legal problems"
         return {"format": STATUS_FORMAT, **plain_fields(self, names)}

@@ -90,6 +90,8 @@ PROJECT: Mapping[str, Parameter] = {
     **{f"policy.{key}": kind for key, kind in POLICY.items()},
     **dict.fromkeys(("hierarchies.*.minimum", "hierarchies.*.maximum"), _WHOLE),
     **dict.fromkeys(("hierarchies.*.file", "hierarchies.*.builder"), TEXT),
+    "legal": TABLE,
+    "legal.trust": TEXT,  # the file or folder of the authorities behind legal signatures and time stamps
     "scenarios": TABLES,
     "scenarios.#": Custom(lambda value: isinstance(value, Mapping) and "variables" in value, wording="scenario"),
     **{f"scenarios.#.{key}": kind for key, kind in SCENARIO.items()},
@@ -109,6 +111,7 @@ _NEEDED = (
 _CLOSED = {
     "policy": POLICY,
     "unit": ("person", "household"),
+    "legal": ("trust",),
     "source.reading": _READING,
     "scenarios.#": SCENARIO,
     "overrides.*.*": ("asked", "reason"),

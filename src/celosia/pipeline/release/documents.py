@@ -23,7 +23,7 @@ from celosia.dossier.atenea import (
     techniques_document,
 )
 from celosia.dossier.charts import pictures
-from celosia.dossier.document import Block, Document, Heading, Note, Paragraph, Picture, Signatures, Signer
+from celosia.dossier.document import Block, Document, Heading, Items, Note, Paragraph, Picture, Signatures, Signer
 from celosia.dossier.docx import to_docx
 from celosia.dossier.mel import annotated_document, annotated_rows, contrast_document
 from celosia.dossier.minsal import AnexoI, Override, anexo_i_body, anexo_i_closing
@@ -48,7 +48,9 @@ from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.people import role_words
 from celosia.pipeline.release.document_input import DocumentInput, collect_document_input
+from celosia.pipeline.release.folder import ReleaseOnDisk
 from celosia.pipeline.release.forms import forms_folder, signed_forms
+from celosia.pipeline.release.legal.records import legal_sentences
 from celosia.protocols.load import load
 from celosia.protocols.words import asked_text, measured_text, sentence_of
 from celosia.storage import PRIVATE_FILE, atomic_write, make_private_folder, translate_write_errors
@@ -309,7 +311,14 @@ def _form_with_closing(name: str, inputs: DocumentInput, language: str) -> Docum
         digest = Note(
             messages.text("documents.form.signed", release=release.folder.name, digest=release.manifest.digest)
         )
-        return replace(body, blocks=(*body.blocks, *_closing_blocks(name, inputs), digest))
+        legal = _legal_notes(f"{name}.pdf", inputs, release)
+        return replace(body, blocks=(*body.blocks, *_closing_blocks(name, inputs), *legal, digest))
+
+
+def _legal_notes(form: str, inputs: DocumentInput, release: ReleaseOnDisk) -> tuple[Block, ...]:
+    """The signatures with legal effect on a form, and the time stamps of its release."""
+    sentences = legal_sentences(inputs.project.paths, release, inputs.project.journal.entries, form)
+    return (Items(sentences),) if sentences else ()
 
 
 def _closing_blocks(name: str, inputs: DocumentInput) -> tuple[Block, ...]:

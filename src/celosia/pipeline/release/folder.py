@@ -7,6 +7,7 @@ content makes, so that nothing can hide in it unsigned.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,7 @@ from typing import Any
 
 from celosia import messages
 from celosia.model.errors import UnknownFormat
-from celosia.model.paths import MANIFEST, PUBLICATION, SIGNATURES
+from celosia.model.paths import MANIFEST, PUBLICATION, SIGNATURES, TIME_STAMP
 from celosia.model.people import APPROVAL_FORMAT, Approval, approval_from
 from celosia.model.releases import Manifest, manifest_from
 from celosia.model.reports.verification import PUBLICATION_FORMAT, Publication
@@ -22,6 +23,7 @@ from celosia.pipeline.project.folder import Project
 from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
 from celosia.storage import content_digest
 
+_STAMP = re.compile(rf"{TIME_STAMP}-\d{{1,3}}\.tsr")
 # What foreign JSON raises when it is read, nested a thousand deep included.
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -146,12 +148,17 @@ def _digests(folder: Path) -> dict[str, str]:
     digests = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        own = name in (MANIFEST, PUBLICATION) or (path.parent == folder / SIGNATURES and path.suffix == ".json")
+        own = name in (MANIFEST, PUBLICATION) or (path.parent == folder / SIGNATURES and _is_signature(path.name))
         if path.is_symlink():
             digests[name] = "link"
         elif path.is_file() and not own:
             digests[name] = content_digest(path)
     return digests
+
+
+def _is_signature(name: str) -> bool:
+    """A signature, or a time stamp: neither stands in the manifest that it is over."""
+    return name.endswith(".json") or _STAMP.fullmatch(name) is not None
 
 
 def _strays(folder: Path, listed: Mapping[str, Any]) -> set[str]:

@@ -19,6 +19,7 @@ from celosia.pipeline.project.acts import Act, missing_acts, note_missing
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, is_project, open_for_signing, open_project
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_signed
+from celosia.pipeline.release.legal.records import legal_acts
 from celosia.pipeline.release.make_release import refuse_foreign_release, signature_acts
 from celosia.pipeline.release.publication_entry import publication_acts
 
@@ -49,6 +50,7 @@ def _acts(project: Project, now: datetime) -> Iterator[Act]:
     for release in _releases(project):
         yield from signature_acts(release)
         yield from publication_acts(release, now)
+        yield from legal_acts(project.paths, release)
 
 
 def _releases(project: Project) -> Iterator[ReleaseOnDisk]:

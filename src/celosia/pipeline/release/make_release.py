@@ -349,12 +349,17 @@ def _midnight(now: datetime) -> datetime:
 
 
 def add_to_release(release: Path, name: str, document: Mapping[str, Any], now: datetime) -> Path:
-    """Add a small JSON file to a release in one step; its draft lies outside the release."""
+    """Add a small JSON file to a release in one step."""
+    return add_file_to_release(release, name, added_text(document).encode("utf-8"), now)
+
+
+def add_file_to_release(release: Path, name: str, content: bytes, now: datetime) -> Path:
+    """Add a file to a release in one step; its draft lies outside the release."""
     target, at = release / name, _midnight(now).timestamp()
     with temporary_folder_beside(release) as scratch:
         draft = scratch / target.name
         with translate_write_errors(release):
-            draft.write_text(added_text(document), "utf-8", newline="\n")
+            draft.write_bytes(content)
             os.utime(draft, (at, at))
         replace_file(draft, target, _FILE)
     with translate_write_errors(release):

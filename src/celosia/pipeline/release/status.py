@@ -42,6 +42,7 @@ from celosia.pipeline.project.people import role_words
 from celosia.pipeline.project.request import missing_items
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import changed_forms, forms_folder
+from celosia.pipeline.release.legal.records import legal_sentences
 from celosia.protocols.load import load, norm_of
 from celosia.protocols.words import measured_text, sentence_of
 
@@ -57,7 +58,7 @@ _MEASURES: Mapping[str, tuple[str, ...]] = {
     "check": ("second_person",),
     "signatures": ("signatures",),
 }
-_PROBLEMS = (SETTINGS, "overrides", "people", "approvals", "journal")
+_PROBLEMS = (SETTINGS, "overrides", "people", "approvals", "journal", "legal")
 
 
 @dataclass(slots=True)
@@ -193,6 +194,8 @@ def status_of(facts: ProjectFacts, today: date) -> StatusReport:
     none: tuple[Rule, ...] = ()
     rules = facts.read("overrides", lambda: rules_of(project), none)
     gates = [gate for name in names for gate in _gates(facts, load(name), rules)]
+    unsaid: tuple[str, ...] = ()
+    legal = facts.read("legal", partial(_legal_sentences, facts), unsaid)
     problems = [words for part, words in facts.faults.items() if part in _PROBLEMS or part.startswith(f"{RELEASES}/")]
     if not names:
         problems.append(messages.text("status.no_protocol"))
@@ -205,6 +208,7 @@ def status_of(facts: ProjectFacts, today: date) -> StatusReport:
             for approval, state in facts.approvals
         ),
         reviews=_reviews(facts, today),
+        legal=legal,
         problems=tuple(problems),
     )
 
@@ -431,3 +435,10 @@ def _reviews(facts: ProjectFacts, today: date) -> tuple[Review, ...]:
     """When each published release is looked at again (M34)."""
     dues = [(release.folder.name, release.publication.next_review) for release in facts.releases if release.publication]
     return tuple(Review(name, due, due < today.isoformat()) for name, due in dues if due)
+
+
+def _legal_sentences(facts: ProjectFacts) -> tuple[str, ...]:
+    """The legal signatures and time stamps of the present release, as they were taken in; `verify` judges them."""
+    if facts.release is None:
+        return ()
+    return legal_sentences(facts.paths, facts.release, facts.journal)

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,8 @@ from celosia.pipeline.project.people import same_name
 from celosia.pipeline.release.data_files import open_published_file
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import changed_forms, forms_beside
+from celosia.pipeline.release.legal.findings import legal_findings
+from celosia.pipeline.release.legal.time_stamps import verify_stamps
 from celosia.pipeline.release.publication_entry import wrong_parts
 from celosia.protocols.load import combined_rules
 from celosia.protocols.measures import MEASURES, Stage
@@ -58,8 +61,18 @@ _MALFORMED = (CelosiaError, ArithmeticError, AttributeError, LookupError, TypeEr
 _ELSEWHERE = "…"  # all values that the file shows nowhere
 
 
-def verify_release(release: PathArg, trusted: Mapping[str, str] | None = None) -> VerifyReport:
-    """Judge a release from its folder alone; every signature and approval must be of a `trusted` key and its name."""
+def verify_release(
+    release: PathArg,
+    trusted: Mapping[str, str] | None = None,
+    *,
+    signed_pdfs: Sequence[Path] = (),
+    trust: Sequence[Path] = (),
+    now: datetime | None = None,
+) -> VerifyReport:
+    """Judge a release from its folder alone; every signature and approval must be of a `trusted` key and its name.
+
+    `signed_pdfs` are forms with legal signatures, `trust` the reader's authorities for them and for time stamps.
+    """
     stored = read_release(Path(release))
     manifest = stored.manifest
     valid, signed = _signatures(stored)
@@ -70,6 +83,7 @@ def verify_release(release: PathArg, trusted: Mapping[str, str] | None = None) -
     findings.append(_figures(manifest, check))
     if manifest.forms is not None:
         findings.append(_forms(stored))
+    findings += [*legal_findings(stored, signed_pdfs, trust, now), *verify_stamps(stored, trust, now)]
     if trusted:
         findings.append(_trust(valid, stored, trusted))
     if stored.publication is not None:
