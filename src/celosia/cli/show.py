@@ -11,6 +11,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -102,6 +103,19 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 def page_width() -> int:
     """How many characters fit side by side."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
+
+
+def print_next_act(project: Path) -> bool:
+    """What follows, by whom and with which command, as `celosia status` says it; False where it says nothing."""
+    from celosia.dossier.next_act import next_act_sentence
+    from celosia.pipeline.project.folder import is_project
+    from celosia.pipeline.release.status import status
+
+    report = status(project) if is_project(project) else None
+    if report is None or not report.gates:
+        return False
+    click.echo(messages.text("status.done") if report.next_act is None else next_act_sentence(report.next_act))
+    return True
 
 
 @contextlib.contextmanager

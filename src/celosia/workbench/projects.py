@@ -66,7 +66,7 @@ def _project_line(folder: Path, now: datetime | None) -> ProjectLine:
     except CelosiaError as fault:
         return ProjectLine(folder.name, folder.name, problems=(str(fault),))
     report = status(folder, now=now)
-    before = next((gate for gate in report.gates if gate.state is GateState.BLOCKED), None)
+    before = report.next_act
     return ProjectLine(
         folder=folder.name,
         name=config.name,

@@ -88,7 +88,8 @@ def test_the_request_is_written_by_options_and_says_what_is_missing(folder, caps
     code, out, _ = said(capsys, "request", folder)
     assert code == 1
     assert "Falta responder" in out
-    words = ["--kind", "external", "--requester", "U", "--variables", "SEXO,INGRESO", "--aggregation", "registro",
+    words = ["--kind", "external", "--requester", "U", "--official", "N", "--received", "2026-10-01",
+             "--variables", "SEXO,INGRESO", "--aggregation", "registro",
              "--property", "mean:INGRESO:0.01", "--property", "observations", "--authorisation", "Convenio",
              "--protected-by-law", "--subject-authorisation", "--limited", "DIAG"]  # fmt: skip
     code, out, _ = said(capsys, "request", folder, *words, "--json")

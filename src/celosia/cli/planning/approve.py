@@ -12,7 +12,7 @@ import click
 from celosia import messages
 from celosia.cli.release.release import passphrase, passphrase_options
 from celosia.cli.shell import argument, build_command, option, project_argument
-from celosia.cli.show import labels, print_json, print_table, role_names, say
+from celosia.cli.show import labels, print_json, print_next_act, print_table, role_names, say
 
 
 def command() -> click.Command:
@@ -58,6 +58,7 @@ def run(
     else:
         what_text = messages.text(f"people.what.{what}")
         say("people.approved", name=approval.name, role=role_names([role]), what=what_text)
+        print_next_act(project)
     return 0
 
 

@@ -15,6 +15,7 @@ from celosia.cli.show import (
     announce_first_time,
     labels,
     print_json,
+    print_next_act,
     print_report,
     print_table,
     say,
@@ -61,7 +62,10 @@ def plan(project: Path, as_json: bool, order: tuple[str, ...], **overrides: Any)
         result = make_plan(project, report=report, order=order or None, **overrides)
     print_report(result.plan, as_json, show_plan)
     if not as_json:
-        say("plan.written", path=result.path, folder=project)
+        say("plan.written", path=result.path)
+        # Without a protocol nothing is published, but a plan may still be applied.
+        if not print_next_act(project):
+            say("plan.alone", folder=project)
 
 
 def show_plan(plan: Plan) -> None:
@@ -153,6 +157,7 @@ def run(project: Path, as_json: bool, engine: str | None = None, memory: str | N
     show_check(result.check)
     show_rules(result.rules) if result.rules.results else say("protocols.none")
     say("plan.candidate", path=result.candidate)
+    print_next_act(project)
 
 
 def show_check(check: CheckReport) -> None:

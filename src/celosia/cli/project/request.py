@@ -159,11 +159,13 @@ def _closing(project: Path, as_json: bool) -> int:
 
     with watching(as_json) as watch:
         report = closing_evaluation(project, report=watch)
-    print_report(report, as_json, _show_closing)
+    print_report(report, as_json, show_closing)
     return 0 if report.passes else 1
 
 
-def _show_closing(report: ClosingReport) -> None:
+def show_closing(report: ClosingReport) -> None:
+    """The closing evaluation; where something is not kept, what, by how much and the ways out."""
+    from celosia.dossier.closing import failing_text, ways_out
     from celosia.dossier.evaluation import figure_text, percent_text, result_text
 
     header = labels("request.head", "property", "variable", "difference", "relative", "tolerance", "result")
@@ -182,6 +184,8 @@ def _show_closing(report: ClosingReport) -> None:
     if report.limited:
         say("request.limited", names=", ".join(report.limited))
     click.echo(report.residual)
+    if not report.passes:
+        say("status.reason.not_kept", failing=failing_text(report), ways=ways_out())
 
 
 def claims(project: Path, into: Path | None, as_json: bool) -> int:

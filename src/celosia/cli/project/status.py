@@ -30,6 +30,8 @@ def run(project: Path, as_json: bool) -> int:
 
 
 def _show(report: StatusReport) -> None:
+    from celosia.dossier.next_act import next_act_sentence
+
     for words in report.problems:
         say("status.problem", words=words)
     for protocol in report.protocols:
@@ -44,8 +46,8 @@ def _show(report: StatusReport) -> None:
         say("status.overdue" if review.overdue else "status.due", release=review.release, due=review.due)
     for words in report.legal:
         say("status.legal", words=words)
-    if report.next:
-        say("status.next", command=report.next)
+    if report.next_act is not None:
+        click.echo(next_act_sentence(report.next_act))
     elif report.done:
         say("status.done")
 

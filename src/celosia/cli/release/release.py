@@ -14,12 +14,14 @@ import click
 from celosia import messages
 from celosia.cli.planning.plan import show_check
 from celosia.cli.project.protocol import show_rules
+from celosia.cli.project.request import show_closing
 from celosia.cli.reading import counting_options
 from celosia.cli.shell import PATH, argument, build_command, names_option, option, project_argument
 from celosia.cli.show import (
     announce_first_time,
     labels,
     print_json,
+    print_next_act,
     print_report,
     print_table,
     role_names,
@@ -103,6 +105,8 @@ def release(project: Path, formats: tuple[str, ...], destroy_seed: bool, as_json
     with watching(as_json) as report:
         result = make_release(project, formats=formats or ("csv",), destroy_seed=destroy_seed, report=report)
     print_report(result, as_json, _show_release)
+    if not as_json:
+        print_next_act(project)
 
 
 def _show_release(result: ReleaseResult) -> None:
@@ -138,6 +142,7 @@ def sign(
         print_json(signature.as_dict())
     else:
         say("release.signed", name=signature.name, release=release.name, role=role_names([role]))
+        print_next_act(project or release.resolve().parent.parent)
 
 
 def _show_forms(release: Path, project: Path | None) -> str:
@@ -176,6 +181,7 @@ def publish(
     else:
         fields = {"date": publication.publication_date, "review": publication.next_review}
         say("release.published", release=publication.release, **fields)
+        print_next_act(project)
 
 
 def check(project: Path, as_json: bool, engine: str | None = None, memory: str | None = None) -> int:
@@ -190,10 +196,13 @@ def check(project: Path, as_json: bool, engine: str | None = None, memory: str |
     else:
         show_check(result.check)
         show_rules(result.rules)
+        if result.closing is not None:
+            show_closing(result.closing)
         if result.holds:
-            say("release.in_house_holds", project=project)
+            say("release.in_house_holds")
         else:
             say("release.in_house_fails" if result.agrees else "release.in_house_differs")
+        print_next_act(project)
     return 0 if result.holds else 1
 
 

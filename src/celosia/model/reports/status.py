@@ -9,6 +9,11 @@ from typing import Any
 from celosia.model.plain import plain_fields
 
 STATUS_FORMAT = "celosia/status/1"
+# Every step that a protocol may ask for, in the order of the work: of several protocols, the earliest comes first.
+GATES = tuple(
+    "request exploration dictionary risk plan run residual intruder check release signatures delivery consultation"
+    " publication".split()
+)
 
 
 class GateState(StrEnum):
@@ -30,6 +35,8 @@ class GateStatus:
     state: GateState
     reason: str = ""  # why it is not done, in words
     command: str = ""  # what to type next
+    doers: tuple[str, ...] = ()  # the roles of whoever types it, where it is blocked
+    people: tuple[str, ...] = ()  # who holds them in the project
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,13 @@ class StatusReport:
     @property
     def next(self) -> str:
         """The next command to type; nothing where all is done."""
-        return next((gate.command for gate in self.gates if gate.state is GateState.BLOCKED and gate.command), "")
+        return self.next_act.command if self.next_act else ""
+
+    @property
+    def next_act(self) -> GateStatus | None:
+        """The one thing to do next, over all protocols; every surface names it from here."""
+        blocked = [gate for gate in self.gates if gate.state is GateState.BLOCKED]
+        return min(blocked, key=lambda gate: GATES.index(gate.gate), default=None)
 
     @property
     def done(self) -> bool:
@@ -78,5 +91,5 @@ class StatusReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        names = "project protocols done next gates approvals reviews legal problems"
+        names = "project protocols done next next_act gates approvals reviews legal problems"
         return {"format": STATUS_FORMAT, **plain_fields(self, names)}

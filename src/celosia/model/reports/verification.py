@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia.model.plain import plain_fields
+from celosia.model.reports.closing import ClosingReport
 from celosia.model.rules import RuleReport, RuleResult
 from celosia.model.verdict import CheckReport, State
 
@@ -31,6 +32,7 @@ class InHouseReport:
     check: CheckReport
     rules: RuleReport
     recorded: str  # the digest that the verdict of the run speaks of; empty where there is none
+    closing: ClosingReport | None = None  # where a protocol asks for the properties to be kept (ATENEA 4.2.5)
 
     @property
     def agrees(self) -> bool:
@@ -40,11 +42,13 @@ class InHouseReport:
     @property
     def holds(self) -> bool:
         """Whether the verifier may approve this candidate."""
-        return self.agrees and self.check.holds and self.rules.holds
+        keeps = self.closing is None or self.closing.passes
+        return self.agrees and self.check.holds and self.rules.holds and keeps
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        return {"format": IN_HOUSE_FORMAT, "digest": self.check.digest} | plain_fields(
+        closing = {"closing": self.closing.as_dict()} if self.closing is not None else {}
+        return {"format": IN_HOUSE_FORMAT, "digest": self.check.digest, **closing} | plain_fields(
             self, "recorded agrees holds check rules"
         )
 

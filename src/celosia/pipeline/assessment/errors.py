@@ -29,6 +29,10 @@ class NoCandidate(BadInput, fields="path"):
     """The project has no released file to compare with."""
 
 
+class CandidateOfOtherPlan(BadInput, fields="path"):
+    """The candidate was made by another plan than the present one."""
+
+
 class NoScenario(WrongUse, fields=""):
     """Nothing says which variables identify: no scenario, no quasi-identifier."""
 

@@ -21,7 +21,7 @@ from celosia.model.reports.evaluation import EvaluationReport, FileFacts, RiskCo
 from celosia.model.reports.scenarios import THRESHOLD, threshold_of
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Role, Scale, Variable
-from celosia.pipeline.assessment.errors import NoCandidate, NoCommonColumn
+from celosia.pipeline.assessment.errors import CandidateOfOtherPlan, NoCandidate, NoCommonColumn
 from celosia.pipeline.assessment.evaluation_risk import (
     open_released_persons,
     risk_side,
@@ -126,10 +126,13 @@ def open_pair(before: Any, after: Any, report: Progress, reading: Mapping[str, A
 
 
 def candidate_of(project: Project) -> Path:
-    """The candidate of a project; an error where there is none."""
+    """The candidate of a project's present plan; an error where there is none."""
     file = project.paths.candidate.data
     if not file.is_file():
         raise NoCandidate(path=str(project.folder))
+    runs = project.journal.facts("run")
+    if runs and project.paths.plan.is_file() and runs[-1].get("plan") != project.plan.digest:
+        raise CandidateOfOtherPlan(path=str(project.folder))
     return file
 
 

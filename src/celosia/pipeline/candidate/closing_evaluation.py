@@ -87,6 +87,20 @@ def closing_evaluation(folder: ProjectArg, *, report: Progress = None) -> Closin
     return closing
 
 
+def stored_closing(project: Project, candidate: str, request: Request | None) -> ClosingReport | None:
+    """The last closing evaluation, where it is of this candidate and of what is asked now."""
+    try:
+        stored = json.loads(project.paths.candidate.closing.read_text("utf-8"))
+        asked = digest_of(request.as_dict()) if request is not None else ""
+        if (stored["candidate"], stored["request"]) != (candidate, asked):
+            return None
+        checks = [PropertyCheck(**check) for check in (stored["observations"], *stored["properties"])]
+        limited, residual = tuple(stored["limited"]), str(stored["residual"])
+        return ClosingReport(candidate, stored["request"], checks[0], tuple(checks[1:]), limited, residual)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def limited_in(request: Request, plan: Plan) -> tuple[str, ...]:
     """Limited variables that the plan publishes all the same, under the name they have there (A30)."""
     limited = set(request.limited)

@@ -20,6 +20,7 @@ from celosia.data.engines.open import open_engine
 from celosia.errors import CelosiaError
 from celosia.model.paths import CandidatePaths
 from celosia.model.plan import Plan, digest_of
+from celosia.model.reports.closing import ClosingReport
 from celosia.model.reports.verification import InHouseReport
 from celosia.model.rules import RuleReport
 from celosia.model.variables import Variable
@@ -71,10 +72,22 @@ def check_candidate(
 ) -> InHouseReport:
     """Judge the candidate again from its file, for the verifier, and say so in the journal."""
     checked = recheck_candidate(open_project(folder), report, engine, memory)
-    result = InHouseReport(checked.check, rules_on(checked, "run"), recorded_digest(checked.candidate))
+    rules = rules_on(checked, "run")
+    result = InHouseReport(checked.check, rules, recorded_digest(checked.candidate), _closing(checked, report))
     facts = {"candidate": checked.check.digest, "agrees": result.agrees, "holds": result.holds}
     _journal.append_entry(checked.project.paths.journal, "check", utc_now(now), facts)
     return result
+
+
+def _closing(checked: CheckedCandidate, report: Progress) -> ClosingReport | None:
+    """The closing evaluation, where a protocol asks for it and somebody said what must be kept."""
+    project = checked.project
+    asked = any(rule.measure == "properties" for rule in rules_of(project))
+    if not asked or project.request is None or recorded_digest(checked.candidate) != checked.check.digest:
+        return None
+    from celosia.pipeline.candidate.closing_evaluation import closing_evaluation
+
+    return closing_evaluation(project, report=report)
 
 
 def recheck_candidate(

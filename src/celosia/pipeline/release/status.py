@@ -7,31 +7,32 @@ read is reported, blocks the gate that needs it, and does not hide the others.
 
 from __future__ import annotations
 
-import json
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from celosia import messages
+from celosia.dossier.closing import failing_text, ways_out
 from celosia.dossier.intruder_words import human_sentence
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.paths import DATA, MANIFEST, RELEASES, SETTINGS, ProjectPaths, ReleasePaths
 from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan, digest_of
-from celosia.model.protocols import Protocol, Rule
+from celosia.model.protocols import Gate, Protocol, Rule
 from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
 from celosia.model.requests import Request
 from celosia.model.variables import Role, Variable
 from celosia.model.verdict import CheckReport
 from celosia.pipeline.candidate.approvals import approval_states, digest_for, is_rightly_signed
 from celosia.pipeline.candidate.claims import read_claims
-from celosia.pipeline.candidate.closing_evaluation import limited_in
+from celosia.pipeline.candidate.closing_evaluation import limited_in, stored_closing
 from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check, statement_in
 from celosia.pipeline.candidate.rules import judge_rule, missing_signers, rules_of
 from celosia.pipeline.intruder.claims import summarise_claims
@@ -46,9 +47,12 @@ from celosia.pipeline.release.legal.records import legal_sentences
 from celosia.protocols.load import load, norm_of
 from celosia.protocols.words import measured_text, sentence_of
 
-GateOutcome = tuple[str, str]  # why it is not done, and what to type; an empty reason: it is done
 _Part = TypeVar("_Part")
-_DONE: GateOutcome = ("", "")
+# Whose work it is where neither the command nor the gate says it.
+_DOERS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("plan", "run", "dictionary", "release", "deliver", "people", "profile", "risk"), ("executor",)),
+    "check": ("verifier",),
+}
 _MEASURES: Mapping[str, tuple[str, ...]] = {
     "request": ("request_items",),
     "dictionary": ("roles", "labels", "dictionary", "dictionary_approval"),
@@ -59,6 +63,17 @@ _MEASURES: Mapping[str, tuple[str, ...]] = {
     "signatures": ("signatures",),
 }
 _PROBLEMS = (SETTINGS, "overrides", "people", "approvals", "journal", "legal")
+
+
+class GateOutcome(NamedTuple):
+    """Why a gate is not done, what to type and who does: an empty reason says that it is done."""
+
+    reason: str
+    command: str
+    doers: tuple[str, ...] = ()
+
+
+_DONE = GateOutcome("", "")
 
 
 @dataclass(slots=True)
@@ -217,7 +232,7 @@ def _gates(facts: ProjectFacts, protocol: Protocol, rules: tuple[Rule, ...]) -> 
     own = tuple(rule for rule in rules if rule.protocol in (protocol.id, norm_of(protocol.id)))
     gates, open_gate = [], ""
     for gate in protocol.gates:
-        reason, command = _judge(facts, gate.id, own, protocol)
+        reason, command, doers = _judge(facts, gate.id, own, protocol)
         state = GateState.DONE if not reason else GateState.WAITING if open_gate else GateState.BLOCKED
         if state is GateState.WAITING:
             short = messages.text(f"protocols.gate.{open_gate}").partition(":")[0]
@@ -226,30 +241,43 @@ def _gates(facts: ProjectFacts, protocol: Protocol, rules: tuple[Rule, ...]) -> 
             open_gate = gate.id
         if state is GateState.DONE and gate.id == "intruder" and facts.claims is not None:
             reason = human_sentence(summarise_claims(facts.claims, facts.claims.candidate))  # how sure "nobody" is
-        gates.append(GateStatus(protocol.id, gate.id, gate.section, gate.roles, state, reason, command))
+        gate_status = GateStatus(protocol.id, gate.id, gate.section, gate.roles, state, reason, command)
+        if state is GateState.BLOCKED:
+            doers = doers or _doers(command, gate)
+            names = tuple(person.name for person in facts.people if set(doers) & set(person.roles))
+            gate_status = replace(gate_status, doers=doers, people=names)
+        gates.append(gate_status)
     return gates
+
+
+def _doers(command: str, gate: Gate) -> tuple[str, ...]:
+    """The roles of whoever types a command: the one that it names, else those whose work it is."""
+    named = re.search(r"--role (\w+)", command)
+    return (named[1],) if named else _DOERS.get(command.split()[1] if command else "", gate.roles)
 
 
 def _judge(facts: ProjectFacts, gate: str, rules: tuple[Rule, ...], protocol: Protocol) -> GateOutcome:
     """What a gate leaves behind first, then the rules about people and documents that belong to it."""
-    reason, command = _GATE_CHECKS[gate](facts, protocol) if gate in _GATE_CHECKS else _DONE
-    if reason:
-        return reason, command
+    outcome = _GATE_CHECKS[gate](facts, protocol) if gate in _GATE_CHECKS else _DONE
+    if outcome.reason:
+        return outcome
     context = facts.context()
     for rule in rules:
         if rule.measure in _MEASURES.get(gate, ()):
             result = judge_rule(context, rule)
             unsigned = _unsigned(facts, rule) if rule.measure == "signatures" else []
             if unsigned:
-                return _signers_text(facts, unsigned), signing_command(facts, unsigned[0])
+                return GateOutcome(_signers_text(facts, unsigned), signing_command(facts, unsigned[0]))
             if not result.passes:
                 words = messages.text("status.unmet", rule=sentence_of(result), measured=measured_text(result))
-                return words, _command(facts, gate, rule)
+                return GateOutcome(words, _command(facts, gate, rule))
     return _DONE
 
 
 def _command(facts: ProjectFacts, gate: str, rule: Rule) -> str:
     """What to type for a rule of a gate that does not hold."""
+    if rule.measure == "second_person" and _was_checked(facts):
+        return f"celosia approve {_quote(facts.folder)} candidate --role verifier"
     if rule.measure.endswith("_approval"):
         subject = rule.measure.removesuffix("_approval")
         return f"celosia approve {_quote(facts.folder)} {subject} --role {_signer(facts, rule)}"
@@ -313,7 +341,7 @@ def _gate_command(facts: ProjectFacts, gate: str) -> str:
         "run": f"celosia run {folder}",
         "intruder": f"celosia claims {folder}",
         "residual": f"celosia approve {folder} residual --role lead",
-        "check": f"celosia check {folder} && celosia approve {folder} candidate --role verifier",
+        "check": f"celosia check {folder}",
         "release": f"celosia release {folder}",
         "delivery": f"celosia deliver {folder}",
         "signatures": f"celosia sign {release} --role …",
@@ -326,12 +354,12 @@ def _gate_command(facts: ProjectFacts, gate: str) -> str:
 
 
 def _block(facts: ProjectFacts, gate: str, key: str, **fields: object) -> GateOutcome:
-    return messages.text(f"status.reason.{key}", **fields), _gate_command(facts, gate)
+    return GateOutcome(messages.text(f"status.reason.{key}", **fields), _gate_command(facts, gate))
 
 
 def _request(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if "request" in facts.faults:
-        return facts.faults["request"], _gate_command(facts, "request")
+        return GateOutcome(facts.faults["request"], _gate_command(facts, "request"))
     if facts.request is None:
         return _block(facts, "request", "no_request")
     missing = missing_items(facts.request, (protocol.id,))
@@ -341,46 +369,67 @@ def _request(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
 
 def _dictionary(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if facts.variables is None:
-        return facts.faults.get("dictionary", "–"), _gate_command(facts, "dictionary")
+        return GateOutcome(facts.faults.get("dictionary", "–"), _gate_command(facts, "dictionary"))
     if not dictionary.publishable_variables(facts.variables):
         words = messages.text("status.reason.nothing_published")
-        return words, f"celosia dictionary purpose {_quote(facts.folder)} --variables A,B,C --purpose …"
+        return GateOutcome(words, f"celosia dictionary purpose {_quote(facts.folder)} --variables A,B,C --purpose …")
     published = dictionary.publishable_variables(facts.variables)
     judged = any(rule.measure == "l" for rule in protocol.rules)
     if judged and not any(v.role == Role.SENSITIVE for v in published) and not statement_in(facts.request):
         words = messages.text("status.reason.no_sensitive")
-        return words, f"celosia request {_quote(facts.folder)} --no-sensitive-attribute …"
+        command = f"celosia request {_quote(facts.folder)} --no-sensitive-attribute …"
+        return GateOutcome(words, command, ("head",))
     return _DONE
 
 
 def _plan(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if facts.plan is None:
-        return facts.faults.get("plan") or messages.text("status.reason.no_plan"), _gate_command(facts, "plan")
+        words = facts.faults.get("plan") or messages.text("status.reason.no_plan")
+        return GateOutcome(words, _gate_command(facts, "plan"))
     return _block(facts, "plan", "stale_plan") if facts.stale else _DONE
 
 
 def _run(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if not facts.candidate:
-        return facts.faults.get("candidate") or messages.text("status.reason.no_candidate"), _gate_command(facts, "run")
+        words = facts.faults.get("candidate") or messages.text("status.reason.no_candidate")
+        return GateOutcome(words, _gate_command(facts, "run"))
     runs = [entry.get("facts") or {} for entry in facts.journal if entry.get("what") == "run"]
     plans = [str(run.get("plan")) for run in runs if run.get("candidate") == facts.candidate]
     if facts.plan is None or facts.plan.digest not in plans:
         return _block(facts, "run", "other_plan")
     limited = limited_in(facts.request, facts.plan) if facts.request is not None else ()
-    return _block(facts, "run", "limited", names=", ".join(limited)) if limited else _DONE
+    if not limited:
+        return _DONE
+    words = messages.text("status.reason.limited", names=", ".join(limited))
+    return GateOutcome(words, f"celosia request {_quote(facts.folder)} --extract", ("executor",))
 
 
 def _intruder(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if "claims" in facts.faults:
-        return facts.faults["claims"], _gate_command(facts, "intruder")
+        return GateOutcome(facts.faults["claims"], _gate_command(facts, "intruder"))
     return _block(facts, "intruder", "no_claims") if facts.claims is None else _DONE
 
 
+def _check(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    """The closing evaluation, where the protocol asks for one; the approval is judged by its rule."""
+    if facts.project is None or not any(rule.measure == "properties" for rule in protocol.rules):
+        return _DONE
+    closing = stored_closing(facts.project, facts.candidate, facts.request)
+    if closing is None:
+        return _block(facts, "check", "no_closing")
+    if closing.passes:
+        return _DONE
+    words = messages.text("status.reason.not_kept", failing=failing_text(closing), ways=ways_out())
+    return GateOutcome(words, f"celosia plan {_quote(facts.folder)}")
+
+
+def _was_checked(facts: ProjectFacts) -> bool:
+    """Whether somebody measured this very candidate again, and all held."""
+    checks = [entry.get("facts") or {} for entry in facts.journal if entry.get("what") == "check"]
+    return any(check.get("candidate") == facts.candidate and check.get("holds") is True for check in checks)
+
+
 def _release(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
-    lost = _not_kept(facts)
-    if lost and any(rule.measure == "properties" for rule in protocol.rules):
-        words = messages.text("status.reason.not_kept", names=", ".join(lost))
-        return words, f"celosia request {_quote(facts.folder)} --closing"
     if facts.release is None:
         return _block(facts, "release", "other_release" if facts.releases else "no_release")
     name = facts.release.folder.name
@@ -391,17 +440,6 @@ def _release(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if facts.request is not None and signed not in (None, digest_of(facts.request.as_dict())):
         return _block(facts, "release", "request_changed", release=name)
     return _DONE
-
-
-def _not_kept(facts: ProjectFacts) -> list[str]:
-    """What the last closing evaluation of this candidate found not preserved; without one, `release` makes it."""
-    try:
-        stored = json.loads(facts.paths.candidate.closing.read_text("utf-8"))
-        if stored["candidate"] != facts.candidate:
-            return []
-        return [f"{check['property']} {check['variable']}" for check in stored["properties"] if not check["passes"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
 
 
 def _delivery(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
@@ -425,7 +463,7 @@ def _publication(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
 
 # A gate is checked by the function of its name.
 _OF_PREPARATION = (_request, _dictionary, _plan, _run, _intruder)
-_OF_RELEASE = (_release, _delivery, _signatures, _consultation, _publication)
+_OF_RELEASE = (_check, _release, _delivery, _signatures, _consultation, _publication)
 _GATE_CHECKS: Mapping[str, Callable[[ProjectFacts, Protocol], GateOutcome]] = MappingProxyType(
     {check.__name__.removeprefix("_"): check for check in (*_OF_PREPARATION, *_OF_RELEASE)}
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from celosia.dossier.next_act import doer_words
 from celosia.messages import text
 from celosia.model.reports.status import GateState, GateStatus, StatusReport
 from celosia.web.server.rights import role_names
@@ -44,14 +45,15 @@ async def overview_page(page: PageContext) -> None:
 
 
 def _next_gate(page: PageContext, report: StatusReport) -> None:
-    """The first gate that blocks, and the page or command that passes it."""
-    first = next((gate for gate in report.gates if gate.state is GateState.BLOCKED), None)
+    """The next act: its gate, who does it, and the page or command that passes it."""
+    first = report.next_act
     if first is None:
         if report.gates:
             html.note(text("status.done"), "good")
         return
     step = _page_of(first)
     with html.note(first.reason, "warning", text("web.overview.next", gate=text(f"protocols.gate.{first.gate}"))):
+        html.paragraph(text("web.overview.who", who=doer_words(first)))
         if step:
             html.link(text("web.overview.go", page=text(f"web.step.{step}")), step_path(page.name, step))
     if not step and first.command:
