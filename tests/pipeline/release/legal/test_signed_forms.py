@@ -260,6 +260,18 @@ def test_without_a_declared_authority_nothing_is_taken_in(walk, holders, tmp_pat
     assert not records(folder)
 
 
+def test_a_project_that_declares_no_authority_is_told_that_nobody_vouches_and_not_that_it_is_damaged(
+    walk, holders, tmp_path, trust
+):
+    folder = Path(shutil.copytree(walk, tmp_path / "egresos"))
+    take(folder, signed_copy(folder, holders["head"], "Firma1", tmp_path / "f"), "head", trust=[trust])
+    said = finding(folder, "legal_signatures")
+    assert said.state is State.ATTESTED
+    assert "--trust" in said.detail[-1]
+    change_pdf(folder)
+    assert finding(folder, "legal_signatures").state is State.FAILS
+
+
 def test_a_refused_pdf_leaves_nothing_behind(folder, tmp_path):
     stranger = make_authority(NOW, first=30, name="Otra raíz")
     before = (folder / "journal.jsonl").read_bytes()

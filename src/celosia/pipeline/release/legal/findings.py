@@ -21,7 +21,7 @@ from celosia.model.verdict import State
 from celosia.pipeline.project.arguments import utc_now
 from celosia.pipeline.project.folder import Project
 from celosia.pipeline.project.people import same_name
-from celosia.pipeline.release.errors import LegalRecordDamaged
+from celosia.pipeline.release.errors import LegalRecordDamaged, TrustMissing
 from celosia.pipeline.release.folder import ReleaseOnDisk
 from celosia.pipeline.release.legal.declared_trust import declared_trust, project_of
 from celosia.pipeline.release.legal.pdf_signatures import check_signed_pdf
@@ -84,7 +84,7 @@ def _sentence(signature: PdfSignature, form: str) -> str:
 def _kept_finding(project: Project, release: ReleaseOnDisk, trust: Sequence[Path], now: datetime) -> list[Finding]:
     wrong: list[str] = []
     words: list[str] = []
-    checked = True
+    unchecked: set[str] = set()
     try:
         named = _named_records(project, release)
     except CelosiaError as error:
@@ -96,15 +96,16 @@ def _kept_finding(project: Project, release: ReleaseOnDisk, trust: Sequence[Path
             record = _record_as_noted(folder / f"{name}.json", named.get(name), release)
             try:
                 signers = _verified_signers(folder / f"{name}.pdf", record, project, release, trust, now)
-            except MissingExtra:
-                signers, checked = record.signers, False
+            except (MissingExtra, TrustMissing) as error:
+                signers = record.signers
+                unchecked.add("legal.not_checked" if isinstance(error, MissingExtra) else "legal.no_authority")
             words += [signer_sentence(signer, record.form) for signer in signers]
         except CelosiaError as error:
             wrong.append(str(error))
     if wrong:
         return [Finding("legal_signatures", State.FAILS, tuple(wrong))]
-    if not checked:
-        return [Finding("legal_signatures", State.ATTESTED, (*words, messages.text("legal.not_checked")))]
+    if unchecked:
+        return [Finding("legal_signatures", State.ATTESTED, (*words, *map(messages.text, sorted(unchecked))))]
     return [Finding("legal_signatures", _state(trust), tuple(words))] if words else []
 
 
