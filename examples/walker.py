@@ -89,9 +89,10 @@ def identities(people: Iterable[tuple[str, str, str]]) -> list[Step]:
     return [Step(f'celosia identity new --name "{name}" --file llaves/{key}.key {PASS}') for key, name, _ in people]
 
 
-def introductions(project: str, people: Iterable[tuple[str, str, str]]) -> list[Step]:
-    """Each person written down in the project, in their role."""
-    return [Step(f"celosia people add {project} --card llaves/{key}.pub.json --role {role}") for key, _, role in people]
+def introduction(project: str, people: Sequence[tuple[str, str, str]]) -> Step:
+    """Everybody entered in the project, in their role; the first of them heads it and signs the roster."""
+    given = " ".join(f"--card llaves/{key}.pub.json --role {role}" for key, _, role in people)
+    return Step(f"celosia people add {project} {given} {sign_with(people[0][0])}")
 
 
 def append(path: Path, words: str) -> None:

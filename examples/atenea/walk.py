@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from examples.atenea.make_data import make_data
-from examples.walker import Step, append, cards, identities, introductions, passphrase_file, run_as_script, sign_with
+from examples.walker import Step, append, cards, identities, introduction, passphrase_file, run_as_script, sign_with
 
 PROJECT = "becas-2024"
 RELEASE = f"{PROJECT}/releases/2026-11-16"
@@ -33,7 +33,7 @@ STEPS = (
     *identities(PEOPLE),
     Step("export CELOSIA_IDENTITY=llaves/jorge.key"),
     Step(f"celosia init solicitudes.csv --into {PROJECT} --protocol atenea --dictionary diccionario.csv"),
-    *introductions(PROJECT, PEOPLE),
+    introduction(PROJECT, PEOPLE),
     Step(
         f'celosia request {PROJECT} --title "Solicitudes de becas 2024" --kind external'
         f' --requester "Universidad de la Sabana Grande" --official "Clara Ruiz" --received 2026-11-02'

@@ -13,7 +13,7 @@ from examples.walker import (
     append,
     cards,
     identities,
-    introductions,
+    introduction,
     passphrase_file,
     replace,
     run_as_script,
@@ -51,7 +51,7 @@ STEPS = (
     *identities(PEOPLE),
     Step("export CELOSIA_IDENTITY=llaves/jorge.key"),
     Step(f"celosia init encuesta.csv --into {PROJECT} --protocol mel --dictionary diccionario.csv"),
-    *introductions(PROJECT, PEOPLE),
+    introduction(PROJECT, PEOPLE),
     Step(
         f'celosia request {PROJECT} --title "Encuesta de hogares rurales 2024"'
         ' --source-name "Encuesta de hogares rurales"'

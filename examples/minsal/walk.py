@@ -9,7 +9,7 @@ import csv
 from pathlib import Path
 
 from examples.minsal.make_data import make_data
-from examples.walker import Step, cards, identities, introductions, passphrase_file, run_as_script, sign_with
+from examples.walker import Step, cards, identities, introduction, passphrase_file, run_as_script, sign_with
 
 PROJECT = "egresos-2024"
 RELEASE = f"{PROJECT}/releases/2026-11-16"
@@ -35,7 +35,7 @@ STEPS = (
     *identities(PEOPLE),
     Step("export CELOSIA_IDENTITY=llaves/luis.key"),
     Step(f"celosia init egresos.csv --into {PROJECT} --protocol minsal --dictionary diccionario.csv"),
-    *introductions(PROJECT, PEOPLE),
+    introduction(PROJECT, PEOPLE),
     Step(f"celosia status {PROJECT}", code=1),
     Step(
         f'celosia request {PROJECT} --title "Egresos hospitalarios 2024" --purpose "{PURPOSE}"'

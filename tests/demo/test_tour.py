@@ -40,6 +40,7 @@ from celosia.workbench.projects import list_projects
 from celosia.workbench.result import evaluation_report
 from celosia.workbench.risk import risk_geography, risk_overview, risk_scenarios
 from celosia.workbench.search import search_plan
+from tests.projects.steps import sign_people
 from tests.projects.survey import make_project
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -114,6 +115,7 @@ class Walk:
 
     def people(self) -> None:
         self.identities = {role: self._person(role) for role in (self.chief, "executor")}
+        sign_people(self.folder, [self.identities[self.chief]])
 
     def approve(self) -> None:
         what = "dictionary" if self.norm == "mel" else "plan"
@@ -134,6 +136,7 @@ class Walk:
 
     def check(self) -> None:
         self.identities["verifier"] = self._person("verifier")
+        sign_people(self.folder, [self.identities[self.chief]])
         approve(self.folder, "candidate", self.identities["verifier"], "verifier", now=NOW)
 
     def _signed(self) -> Path:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from celosia.model import dictionary
+from celosia.model.roster import AUTHORITY
 from celosia.model.variables import Variable
 from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import Identity, new_identity
 from celosia.pipeline.project.key_file import Cost
+from celosia.pipeline.project.roster_edits import sign_roster
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 PHRASE = "una frase de paso"
@@ -43,6 +45,13 @@ def make_keys(home: Path, names: Mapping[str, str]) -> dict[str, Identity]:
 
 
 def register_people(folder: Path, people: Mapping[str, Identity], roles: Mapping[str, Sequence[str]]) -> None:
-    """Enter people in a project with their roles."""
+    """Enter people in a project with their roles; whoever heads it signs the roster."""
     for short, person in people.items():
         add_person(folder, person.name, roles[short], person.key, now=NOW)
+    sign_people(folder, [people[short] for short in people if set(roles[short]) & set(AUTHORITY)])
+
+
+def sign_people(folder: Path, heads: Sequence[Identity], now: datetime = NOW) -> None:
+    """Sign the roster of a project with the first of these keys; without any, the people wait."""
+    if heads:
+        sign_roster(folder, heads[0], now=now)

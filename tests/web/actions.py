@@ -81,6 +81,16 @@ def join(page: Page, name: str) -> None:
     wait_until_connected(page)
 
 
+def sign_roster(page: Page, phrase: str = PHRASE) -> None:
+    """Sign into the roster everybody who waits, from the page of the people."""
+    button = page.get_by_role("button", name="Firmar la nómina con estas personas")
+    form = page.locator("form", has=button)
+    form.get_by_label("Frase de paso").fill(phrase)
+    button.click()
+    button.wait_for(state="detached")
+    wait_until_connected(page)
+
+
 def sign(page: Page, label: str, phrase: str = PHRASE) -> None:
     """Look at what is to be signed, and sign it."""
     page.get_by_role("button", name=f"Revisar y firmar: {label}").click()

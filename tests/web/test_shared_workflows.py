@@ -54,6 +54,7 @@ from tests.web.actions import (
     run_work,
     save_judgement,
     sign_form,
+    sign_roster,
     wait_until_connected,
 )
 from tests.web.shared_server import SharedServer, employ, logged_in_tab, shared_server_at
@@ -220,6 +221,7 @@ def _lead_joins_everybody(page: Page, shared: SharedServer, project: Path) -> No
     make_own_key(page, shared, project)
     for name in (LEAD, EXECUTOR, VERIFIER):
         join(page, name)
+    sign_roster(page)
 
 
 def _lead_reads_and_approves(page: Page, shared: SharedServer, project: Path) -> None:

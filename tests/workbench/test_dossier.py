@@ -23,10 +23,17 @@ from celosia.model.people import ChangedPart
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.verdict import State
 from celosia.pipeline.candidate.approvals import valid_approvals
-from celosia.pipeline.candidate.errors import NotApproved, RoleNotHeld, SamePerson
+from celosia.pipeline.candidate.errors import NotApproved, RoleNotHeld
 from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.planning.plan import make_plan
-from celosia.pipeline.project.errors import PersonRepeats, RolesClash, ShownOther, WrongPassphrase
+from celosia.pipeline.project.errors import (
+    NotAuthority,
+    PersonRepeats,
+    RolesClash,
+    RosterDisagrees,
+    ShownOther,
+    WrongPassphrase,
+)
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.journal import read_journal
 from celosia.pipeline.release.archive import archive_release, verify_upload
@@ -46,11 +53,14 @@ from celosia.workbench.dossier import (
 from celosia.workbench.errors import KeyAbsent, RoleNotOfAccount
 from celosia.workbench.signing_keys import (
     approve_with_key,
+    change_key,
     join_card,
     join_person,
     key_card,
     make_key,
     people_view,
+    remove_person,
+    sign_people,
     sign_with_key,
 )
 from tests.pipeline import killed_process
@@ -206,7 +216,7 @@ def test_nobody_signs_in_a_role_that_is_not_theirs_nor_their_own_work(folder):
     sign(folder, "executor")
     people = folder / "people.toml"
     people.write_text(people.read_text("utf-8").replace('roles = ["executor"]', 'roles = ["verifier"]'), "utf-8")
-    with pytest.raises(SamePerson):
+    with pytest.raises(RosterDisagrees):
         sign_with_key(folder, RELEASE, "verifier", key(folder, "executor"), PHRASE, now=NOW)
 
 
@@ -294,25 +304,27 @@ def test_a_person_added_by_a_killed_process_is_there_or_not(folder, tmp_path):
         assert [person.name for person in open_project(line["folder"]).people][3:] == ["Dora Paz"]
 
 
-def at_once(folder: Path, role: str, start) -> None:
+def at_once(folder: Path, release: str, role: str, start) -> None:
     start.wait()
-    sign_with_key(folder, RELEASE, "head", folder.parent / "keys" / f"{role}.key", PHRASE, now=NOW)
+    sign_with_key(folder, release, "head", folder.parent / "keys" / f"{role}.key", PHRASE, now=NOW)
 
 
 @pytest.mark.slow
 def test_two_heads_who_sign_at_once_both_have_signed(folder):
-    people = folder / "people.toml"
-    people.write_text(people.read_text("utf-8").replace('roles = ["verifier"]', 'roles = ["head"]'), "utf-8")
+    make_key(key(folder, "new"), "Dora Paz", PHRASE)
+    join_card(folder, key(folder, "new").with_suffix(".pub.json"), ["head"], now=NOW)
+    sign_people(folder, key(folder, "head"), PHRASE, people_view(folder, folder.parent).seal, now=NOW)
+    second = make_release(folder, now=NOW).folder.name
     context = multiprocessing.get_context("spawn")
     start = context.Event()
-    both = [context.Process(target=at_once, args=(folder, role, start)) for role in ("head", "verifier")]
+    both = [context.Process(target=at_once, args=(folder, second, role, start)) for role in ("head", "new")]
     for process in both:
         process.start()
     start.set()
     for process in both:
         process.join()
     assert [process.exitcode for process in both] == [0, 0]
-    assert len(list((folder / f"releases/{RELEASE}/signatures").glob("*.json"))) == 2
+    assert len(list((folder / f"releases/{second}/signatures").glob("*.json"))) == 2
     assert sum(entry["what"] == "sign" for entry in read_journal(folder / "journal.jsonl").entries) == 2
 
 
@@ -350,7 +362,29 @@ def test_an_outsider_is_not_asked_for_a_key_that_no_page_of_theirs_makes(folder)
 def test_a_role_that_nobody_holds_is_told(folder):
     people = folder / "people.toml"
     people.write_text(people.read_text("utf-8").replace('roles = ["head"]', 'roles = ["delegate"]'), "utf-8")
-    assert people_view(folder, folder.parent).lacking == ("head",)
+    view = people_view(folder, folder.parent)
+    assert view.lacking == ("head",)
+    assert "Ana Rojas" in view.problem
+
+
+@pytest.mark.requirement("M31", "M38")
+def test_who_was_added_waits_until_the_head_signs_whom_the_page_showed(folder):
+    make_key(key(folder, "new"), "Dora Paz", PHRASE)
+    shown = people_view(folder, folder.parent)
+    join_card(folder, key(folder, "new").with_suffix(".pub.json"), ["delegate"], now=NOW)
+    view = people_view(folder, folder.parent)
+    assert ([p.name for p in view.waiting], [p.name for p in shown.waiting]) == (["Dora Paz"], [])
+    with pytest.raises(ShownOther):
+        sign_people(folder, key(folder, "head"), PHRASE, shown.seal, now=NOW)
+    with pytest.raises(NotAuthority):
+        sign_people(folder, key(folder, "executor"), PHRASE, view.seal, now=NOW)
+    assert sign_people(folder, key(folder, "head"), PHRASE, view.seal, now=NOW) == ("Dora Paz",)
+    make_key(key(folder, "other"), "Dora Paz", PHRASE)
+    change_key(folder, "Dora Paz", key(folder, "other").with_suffix(".pub.json"), key(folder, "head"), PHRASE, now=NOW)
+    assert key_card(key(folder, "other")).key in [p.key for p in people_view(folder, folder.parent).people]
+    remove_person(folder, "Dora Paz", key(folder, "head"), PHRASE, why="cambio de cargo", now=NOW)
+    view = people_view(folder, folder.parent)
+    assert ("Dora Paz" in [p.name for p in view.people], view.problem) == (False, "")
 
 
 @pytest.mark.requirement("M31", "M38")

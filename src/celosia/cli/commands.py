@@ -27,7 +27,7 @@ _BUILDERS = {
     "plan": "planning.plan.plan_command",
     "explain": "planning.plan.explain_command",
     "identity": "project.identity.command",
-    "people": "project.identity.people_command",
+    "people": "project.people.command",
     "approve": "planning.approve.command",
     "run": "planning.plan.run_command",
     "evaluate": "assessment.evaluate.command",

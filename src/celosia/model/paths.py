@@ -13,9 +13,10 @@ DICTIONARY, ANNOTATED_DICTIONARY = "dictionary.csv", "mel_dictionary.xlsx"
 DATA_NAME = "data"
 DATA, ORDER, PARTS = "data.csv", "order.parquet", "parts.json"
 WORKING_COPY, COPY_WITH_PERSONS = "working.parquet", "persons.parquet"
-MANIFEST, PUBLICATION, SIGNATURES, RELEASES, DOSSIER = (
+MANIFEST, PUBLICATION, ROSTER, SIGNATURES, RELEASES, DOSSIER = (
     "manifest.json",
     "publication.json",
+    "roster.jsonl",
     "signatures",
     "releases",
     "dossier",
@@ -60,6 +61,7 @@ class ReleasePaths:
 
     manifest = _Below(MANIFEST)
     publication = _Below(PUBLICATION)
+    roster = _Below(ROSTER)
     signatures = _Below(SIGNATURES)
     data = _Below(DATA)
     dictionary = _Below(DICTIONARY)
@@ -79,6 +81,7 @@ class ProjectPaths:
     dictionary_workbook = _Below("dictionary.xlsx")
     annotated_dictionary = _Below(ANNOTATED_DICTIONARY)
     people = _Below("people.toml")
+    roster = _Below(ROSTER)  # who holds which roles with which key, signed
     request = _Below("request.toml")
     plan = _Below("plan.json")
     journal = _Below("journal.jsonl")

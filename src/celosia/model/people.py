@@ -1,4 +1,4 @@
-"""People, their public keys, and what they signed. `celosia/people/1`, `celosia/approval/1`."""
+"""People, their public keys, and what they signed. `celosia/people/1`, `celosia/approval/2`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 from celosia.model.plain import plain_fields
 
 PEOPLE_FORMAT = "celosia/people/1"
-APPROVAL_FORMAT = "celosia/approval/1"
+APPROVAL_FORMAT = "celosia/approval/2"
+_WITHOUT_JOURNAL = "celosia/approval/1"  # earlier approvals stay as they were signed
+APPROVAL_FORMATS = (APPROVAL_FORMAT, _WITHOUT_JOURNAL)
 ROLES = ("head", "executor", "verifier", "lead", "delegate", "outsider")
 SUBJECTS = ("dictionary", "plan", "residual", "candidate", "release")  # what an approval may cover
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -23,6 +25,7 @@ class Person:
     name: str
     roles: tuple[str, ...]
     key: str  # public key, Ed25519, hexadecimal
+    cover: str = ""  # of an outsider: the secret without which the roster does not tell the name
 
     def as_dict(self) -> dict[str, Any]:
         """The person as data."""
@@ -41,11 +44,15 @@ class Approval:
     when: str
     note: str = ""
     figures: Mapping[str, Any] = field(default_factory=lambda: _NONE)  # what the signer was shown
+    journal: str | None = None  # digest of the journal's last line at that moment; None in earlier approvals
     signature: str = ""
 
     def signed_part(self) -> dict[str, Any]:
         """What the signature covers: everything but itself."""
-        return {"format": APPROVAL_FORMAT, **plain_fields(self, "what digest role name key when note figures")}
+        content = plain_fields(self, "what digest role name key when note figures")
+        if self.journal is None:
+            return {"format": _WITHOUT_JOURNAL, **content}
+        return {"format": APPROVAL_FORMAT, **content, "journal": self.journal}
 
     def as_dict(self) -> dict[str, Any]:
         """The approval as its versioned JSON."""
@@ -53,8 +60,12 @@ class Approval:
 
 
 def approval_from(document: Mapping[str, Any]) -> Approval:
-    """An approval from its JSON; the caller has checked the format. A part of another kind is a TypeError."""
+    """An approval from its JSON; another format is a KeyError, a part of another kind a TypeError."""
+    if document["format"] not in APPROVAL_FORMATS:
+        raise KeyError
     stated = {name: document[name] for name in Approval.__slots__ if name in document}
+    if ("journal" in stated) != (document["format"] == APPROVAL_FORMAT):
+        raise TypeError
     if not all(isinstance(value, Mapping if name == "figures" else str) for name, value in stated.items()):
         raise TypeError
     return Approval(**stated)

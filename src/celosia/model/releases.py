@@ -39,7 +39,7 @@ class Manifest:
     seed: str = "none"  # none, kept, destroyed
     label: str = ""  # "pseudonymous" while a key exists
     overrides: tuple[Mapping[str, Any], ...] = ()
-    people: tuple[Mapping[str, Any], ...] = ()  # Person.as_dict()
+    people: tuple[Mapping[str, Any], ...] | None = None  # in releases older than the roster, which is a file of its own
     approvals: tuple[Mapping[str, Any], ...] = ()  # Approval.as_dict()
     covered: Mapping[str, str] = field(default_factory=lambda: _NONE)  # what was approved -> the digest approvals sign
     journal: str = ""  # digest of the journal's last line
@@ -50,10 +50,11 @@ class Manifest:
 
     def as_dict(self) -> dict[str, Any]:
         """The manifest as its versioned JSON."""
+        older = self.forms is None
         content = plain_fields(self)
-        if self.forms is None:
-            content = {name: value for name, value in content.items() if name not in _ADDED}
-        return {"format": _WITHOUT_FORMS if self.forms is None else MANIFEST_FORMAT, **content}
+        absent = _ADDED if older else ("people",)
+        content = {name: value for name, value in content.items() if name not in absent}
+        return {"format": _WITHOUT_FORMS if older else MANIFEST_FORMAT, **content}
 
     @property
     def suppression(self) -> Suppression:
@@ -71,7 +72,7 @@ def manifest_from(document: Mapping[str, Any], path: str = "-") -> Manifest:
     """A manifest from its JSON."""
     if document.get("format") not in (MANIFEST_FORMAT, _WITHOUT_FORMS):
         raise UnknownFormat(path=path, found=str(document.get("format")), expected=MANIFEST_FORMAT)
-    older: dict[str, Any] = dict.fromkeys(_ADDED) if document["format"] == _WITHOUT_FORMS else {}
-    values = {name: document[name] for name in Manifest.__slots__ if name not in older} | older
+    absent: dict[str, Any] = dict.fromkeys(_ADDED if document["format"] == _WITHOUT_FORMS else ("people",))
+    values = {name: document[name] for name in Manifest.__slots__ if name not in absent} | absent
     tuples = ("protocols", "published", "rules", "overrides", "people", "approvals")
-    return Manifest(**values | {name: tuple(values[name]) for name in tuples})
+    return Manifest(**values | {name: tuple(values[name]) for name in tuples if values[name] is not None})

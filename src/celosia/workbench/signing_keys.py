@@ -11,15 +11,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from celosia.errors import CelosiaError
 from celosia.model.people import Approval, Person
+from celosia.model.roster import AUTHORITY
 from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.author import author, card_path, identity_path
 from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.errors import IdentityDamaged, IdentityMissing, WrongPassphrase
-from celosia.pipeline.project.folder import ProjectArg, open_project
+from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.identity import Identity, load_identity, new_identity, read_card
 from celosia.pipeline.project.people import role_words, same_name
+from celosia.pipeline.project.roster import authorities, signed_people, waiting
+from celosia.pipeline.project.roster_edits import revoke_person, rotate_key, seal_of_people, sign_roster
 from celosia.pipeline.release.archive import own_release
 from celosia.pipeline.release.make_release import sign_release
 from celosia.protocols.load import load
@@ -108,13 +112,64 @@ def _plain_approval(approval: Approval) -> Approval:
 def people_view(source: ProjectArg, root: PathArg) -> PeopleView:
     """Who is in a project, which accounts may be added, and which roles its norms ask for and nobody holds."""
     project = open_project(source)
-    people = project.people
+    people, roster = project.people, project.roster
     asked = dict.fromkeys(role for name in project.config.protocols for role in load(name).roles)
     known_roles = {role for person in people for role in person.roles}
     signers = [account for account in read_accounts(root) if account.active and account.roles != ("outsider",)]
     accounts = tuple(_joinable_account(root, account, people) for account in signers)
     known_roles.add("outsider")  # whoever attacks the candidate does not sign and needs no key
-    return PeopleView(people, accounts, tuple(role for role in asked if role not in known_roles))
+    people_waiting = waiting(roster, people)
+    founders = tuple(person.key for person in people if set(person.roles) & set(AUTHORITY))
+    return PeopleView(
+        people=signed_people(roster, people),
+        waiting=people_waiting,
+        seal=seal_of_people(people_waiting),
+        signers=tuple(member.key for member in authorities(roster)) if roster.entries else founders,
+        problem=_disagreement(project) if roster.entries else "",
+        accounts=accounts,
+        lacking=tuple(role for role in asked if role not in known_roles),
+    )
+
+
+def _disagreement(project: Project) -> str:
+    """Why nobody can sign in a project: people.toml, the roster and the journal do not say the same."""
+    try:
+        _ = project.members
+    except CelosiaError as fault:
+        return str(fault)
+    return ""
+
+
+def sign_people(
+    source: ProjectArg, key: PathArg, passphrase: str, expected: str, *, now: datetime | None = None
+) -> tuple[str, ...]:
+    """Sign into the roster whoever waits and was shown; gives their names."""
+    identity = _open_key(key, passphrase)
+    return tuple(entry.name for entry in sign_roster(source, identity, expected=expected, now=now))
+
+
+def change_key(
+    source: ProjectArg,
+    name: str,
+    card: PathArg,
+    key: PathArg,
+    passphrase: str,
+    *,
+    why: str = "",
+    now: datetime | None = None,
+) -> str:
+    """Give a person of the roster the key of another card."""
+    _, new_key = read_card(card)
+    rotate_key(source, name, new_key, _open_key(key, passphrase), why=why, now=now)
+    return name
+
+
+def remove_person(
+    source: ProjectArg, name: str, key: PathArg, passphrase: str, *, why: str = "", now: datetime | None = None
+) -> str:
+    """Take a person out of the roster."""
+    revoke_person(source, name, _open_key(key, passphrase), why=why, now=now)
+    return name
 
 
 def _joinable_account(root: PathArg, account: Account, people: Sequence[Person]) -> JoinableAccount:

@@ -12,7 +12,9 @@ from celosia import messages
 from celosia.cli import main
 from celosia.pipeline.candidate.approvals import valid_approvals
 from celosia.pipeline.planning.plan import make_plan
+from celosia.pipeline.project.fingerprints import spoken_key
 from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.identity import read_card
 from tests.projects.steps import NOW
 from tests.projects.survey import make_project
 
@@ -56,7 +58,7 @@ def test_from_an_identity_to_an_approval(folder, tmp_path, capsys) -> None:
     assert valid_approvals(open_project(folder), "plan")[0].digest in out  # what is signed was shown
     assert messages.text("people.figure.suppressed_rows") in out
     code, out, err = said(capsys, "approve", folder, "dictionary", "--role", "lead", "--json")
-    assert json.loads(out)["format"] == "celosia/approval/1"
+    assert json.loads(out)["format"] == "celosia/approval/2"
     assert json.loads(out)["digest"] in err
 
 
@@ -67,20 +69,47 @@ def test_refusals_end_with_their_code_and_say_why(folder, tmp_path, capsys, monk
     assert said(capsys, "people", "add", folder, "--card", card, "--role", "boss")[0] == 2
     assert said(capsys, "people", "add", folder, "--card", card, "--role", "executor,verifier")[0] == 1
     assert said(capsys, "approve", folder, "plan", "--role", "lead")[0] == 1  # not of the project
-    said(capsys, "people", "add", folder, "--card", card, "--role", "executor")
+    said(capsys, "people", "add", folder, "--card", card, "--role", "head")
     assert said(capsys, "people", "add", folder, "--card", card, "--role", "verifier")[0] == 2  # twice
     assert said(capsys, "approve", folder, "plan", "--role", "lead")[0] == 1  # a role not held
-    assert said(capsys, "approve", folder, "candidate", "--role", "executor")[0] == 1  # none yet
-    assert said(capsys, "approve", folder, "release", "--role", "executor")[0] == 2
+    assert said(capsys, "approve", folder, "candidate", "--role", "head")[0] == 1  # none yet
+    assert said(capsys, "approve", folder, "release", "--role", "head")[0] == 2
     monkeypatch.setenv("CELOSIA_PASSPHRASE", "otra frase larga")
-    code, _, err = said(capsys, "approve", folder, "plan", "--role", "executor")
+    code, _, err = said(capsys, "approve", folder, "plan", "--role", "head")
     assert code == 1
     assert "frase de paso" in err
     monkeypatch.delenv("CELOSIA_PASSPHRASE")
-    assert said(capsys, "approve", folder, "plan", "--role", "executor")[0] == 2  # nobody to ask
+    assert said(capsys, "approve", folder, "plan", "--role", "head")[0] == 2  # nobody to ask
     (tmp_path / "phrase").write_text(PHRASE + "\n", "utf-8")
-    words = ("approve", folder, "plan", "--role", "executor", "--passphrase-file", str(tmp_path / "phrase"))
+    words = ("approve", folder, "plan", "--role", "head", "--passphrase-file", str(tmp_path / "phrase"))
     assert said(capsys, *words)[0] == 0
+
+
+@pytest.mark.requirement("M38")
+def test_several_people_are_added_at_once_and_wait_until_the_head_signs_them(folder, tmp_path, capsys) -> None:
+    for name in ("Ana Díaz", "Luis Soto", "Marta Paz"):
+        said(capsys, "identity", "new", "--name", name, "--file", str(tmp_path / "keys" / f"{name[:3].lower()}.key"))
+    ana, luis, marta = (str(tmp_path / "keys" / f"{short}.pub.json") for short in ("ana", "lui", "mar"))
+    words = ["--card", luis, "--role", "executor", "--card", marta, "--role", "verifier"]
+    assert said(capsys, "people", "add", folder, *words[:-2])[0] == 2  # a role for each card
+    code, out, _ = said(capsys, "people", "add", folder, *words)
+    assert (code, f"celosia people sign {folder}" in out) == (0, True)  # nobody heads the project yet
+    code, out, _ = said(capsys, "people", "add", folder, "--card", ana, "--role", "head")
+    assert (code, "fundó la nómina" in out) == (0, True)
+    assert [entry.name for entry in open_project(folder).roster.entries] == ["Ana Díaz"]  # the others were not shown
+    luis_key = ["--identity", str(tmp_path / "keys" / "lui.key")]
+    assert said(capsys, "people", "sign", folder, *luis_key)[0] == 1
+    code, out, _ = said(capsys, "people", "sign", folder)
+    assert (code, spoken_key(read_card(luis)[1])[:20] in out) == (0, True)
+    assert [entry.name for entry in open_project(folder).roster.entries] == ["Ana Díaz", "Luis Soto", "Marta Paz"]
+    said(capsys, "identity", "new", "--name", "Luis Soto", "--file", str(tmp_path / "keys" / "nue.key"))
+    new_card = str(tmp_path / "keys" / "nue.pub.json")
+    assert said(capsys, "people", "rotate", folder, "Luis Soto", "--card", new_card, *luis_key)[0] == 1
+    assert said(capsys, "people", "rotate", folder, "luis soto", "--card", new_card, "--why", "se perdió")[0] == 0
+    assert said(capsys, "people", "revoke", folder, "Marta Paz")[0] == 0
+    code, out, _ = said(capsys, "people", "list", folder)
+    assert ("Marta" in out, "desde el" in out) == (False, True)
+    assert said(capsys, "people", "sign", folder)[0] == 0  # nobody waits
 
 
 @pytest.mark.requirement("A01", "A02", "A03")

@@ -12,10 +12,12 @@ from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.candidate.approvals import approval_states, approve, figures_for, valid_approvals
 from celosia.pipeline.candidate.errors import CandidateChanged, NothingToApprove, RoleNotHeld, SamePerson
 from celosia.pipeline.planning.plan import make_plan
+from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.errors import ApprovalFileDamaged, JournalBroken, PeopleMissing
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import load_identity, new_identity
-from tests.projects.steps import NOW, PHRASE
+from celosia.pipeline.project.roster_edits import revoke_person
+from tests.projects.steps import CHEAP, NOW, PHRASE, sign_people
 from tests.projects.survey import PLANTED, add_people, make_project, run_to_candidate
 
 
@@ -123,10 +125,12 @@ def test_nobody_signs_in_a_role_they_do_not_hold_or_with_a_key_nobody_knows(fold
 @pytest.mark.requirement("M31")
 def test_who_executed_does_not_verify_even_with_another_role_written_since(folder):
     approve(folder, "plan", identity(folder, "ana"), "executor", now=NOW)
-    path = folder / "people.toml"
-    path.write_text(path.read_text("utf-8").replace('["executor"]', '["verifier"]'), "utf-8")
+    revoke_person(folder, "Ana Díaz", identity(folder, "eva"), now=NOW)
+    again = new_identity("Ana Díaz", PHRASE, folder.parent / "keys" / "again.key", cost=CHEAP)
+    add_person(folder, again.name, ["verifier"], again.key, now=NOW)
+    sign_people(folder, [identity(folder, "eva")])
     with pytest.raises(SamePerson):
-        approve(folder, "candidate", identity(folder, "ana"), "verifier", now=NOW)
+        approve(folder, "candidate", again, "verifier", now=NOW)
 
 
 @pytest.mark.requirement("M31")
@@ -141,6 +145,7 @@ def test_who_ran_the_plan_does_not_verify(tmp_path, monkeypatch):
 @pytest.mark.requirement("P10")
 def test_a_recorded_delegate_may_approve_for_the_lead(folder):
     people = add_people(folder, sol=["delegate"])
+    sign_people(folder, [identity(folder, "eva")])
     approve(folder, "dictionary", people["sol"], "delegate", "por encargo", now=NOW)
     [one] = valid_approvals(open_project(folder), "dictionary")
     assert (one.role, one.name) == ("delegate", "Sol Díaz")
@@ -168,12 +173,8 @@ def test_a_forged_line_counts_for_nothing_and_accuses_nobody(folder, change, sta
     approve(folder, "candidate", identity(folder, "luis"), "verifier", now=NOW)
 
 
-def test_an_approval_of_somebody_who_left_or_lost_the_role_does_not_count(folder):
-    path = folder / "people.toml"
-    text = path.read_text("utf-8")
-    path.write_text(text.replace('["head"]', '["lead"]'), "utf-8")
-    assert states(folder) == ["role"]
-    path.write_text('format = "celosia/people/1"\n', "utf-8")
+def test_an_approval_of_somebody_whom_no_roster_names_does_not_count(folder):
+    (folder / "roster.jsonl").unlink()
     assert states(folder) == ["stranger"]
 
 

@@ -12,7 +12,7 @@ import stat
 import zipfile
 import zlib
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -26,15 +26,17 @@ from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Role, Scale
 from celosia.pipeline.assessment.errors import NoCandidate
 from celosia.pipeline.candidate.approvals import approve
-from celosia.pipeline.candidate.errors import CandidateChanged, NoProtocolNamed, PlanStale, RoleNotHeld, SamePerson
+from celosia.pipeline.candidate.errors import CandidateChanged, NoProtocolNamed, PlanStale, RoleNotHeld
 from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.candidate.verifier_check import check_candidate
 from celosia.pipeline.intake.init_project import init
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.edits import add_person
-from celosia.pipeline.project.errors import JournalBroken, PseudonymsRefused, SeedMissing
+from celosia.pipeline.project.errors import JournalBroken, NotInRoster, PseudonymsRefused, RosterDisagrees, SeedMissing
 from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.roster_edits import revoke_person
 from celosia.pipeline.release.errors import AlreadySigned, ReleaseDamaged, RulesFail, SignerNotInRelease
+from celosia.pipeline.release.folder import read_release
 from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.storage import DiskFull
 from tests.projects import steps
@@ -77,7 +79,7 @@ def folder(walk, tmp_path) -> Path:
 def test_a_release_is_the_judged_file_its_dictionary_its_manifest_and_public_papers(folder):
     made = make_release(folder, now=NOW)
     names = {path.relative_to(made.folder).as_posix() for path in made.folder.rglob("*") if path.is_file()}
-    assert names == {"data.csv", "dictionary.csv", "manifest.json", "dossier/public_report.html",
+    assert names == {"data.csv", "dictionary.csv", "manifest.json", "roster.jsonl", "dossier/public_report.html",
                      "dossier/public_report.pdf"}  # fmt: skip
     assert (made.folder / "data.csv").read_bytes() == (folder / "private/candidate/data.csv").read_bytes()
     assert made.folder == folder / "releases" / "2026-11-15"
@@ -197,9 +199,11 @@ def test_a_workbook_does_not_tell_when_it_was_made(folder):
     assert "2026-" not in core
 
 
-def test_the_manifest_tells_which_people_may_sign_and_what_they_approved(folder):
-    manifest = make_release(folder, now=NOW).manifest
-    assert {person["name"] for person in manifest.people} == {"Ana Rojas", "Beto Soto", "Carla Díaz"}
+def test_a_release_carries_the_roster_and_the_manifest_what_its_people_approved(folder):
+    made = make_release(folder, now=NOW)
+    manifest, roster = made.manifest, read_release(made.folder).roster
+    assert {member.name for member in roster.current} == {"Ana Rojas", "Beto Soto", "Carla Díaz"}
+    assert (made.folder / "roster.jsonl").read_bytes() == (folder / "roster.jsonl").read_bytes()
     assert [one["what"] for one in manifest.approvals] == ["plan", "candidate"]
     assert manifest.files["data.csv"] == manifest.covered["candidate"]
     assert manifest.policy["hierarchies"] == {}
@@ -222,8 +226,7 @@ def test_no_cell_of_a_release_runs_as_a_formula_and_the_file_is_still_the_judged
     ]
     (folder / "dictionary.csv").write_text(dictionary.dump(written), "utf-8")
     (folder / "request.toml").write_text(REQUEST, "utf-8")
-    for role, person in people.items():
-        add_person(folder, person.name, (role,), person.key, now=NOW)
+    steps.register_people(folder, people, {role: (role,) for role in people})
     made = make_release(run_to_approved_candidate(folder, people), now=NOW, formats=("csv", "xlsx"))
     with (made.folder / "data.csv").open(encoding="utf-8", newline="") as file:
         shown = {row["GRUPO"] for row in csv.DictReader(file)}
@@ -398,12 +401,13 @@ def test_people_sign_in_their_own_roles_once_each(folder, people):
 
 
 @pytest.mark.requirement("M31")
-def test_who_verified_cannot_sign_as_executor_even_with_both_roles_written(folder, people):
-    made = make_release(folder, now=NOW)
-    path = folder / "people.toml"
-    path.write_text(path.read_text("utf-8").replace('"verifier"', '"executor"'), "utf-8")
-    with pytest.raises(SamePerson):
-        sign_release(made.folder, folder, people["verifier"], "executor", now=NOW)
+def test_who_verified_cannot_execute_even_with_another_key_and_role(folder, people, tmp_path):
+    revoke_person(folder, people["verifier"].name, people["head"], now=NOW + timedelta(minutes=1))
+    again = steps.make_keys(tmp_path / "again", {"executor": people["verifier"].name})["executor"]
+    add_person(folder, again.name, ("executor",), again.key, now=NOW + timedelta(minutes=1))
+    steps.sign_people(folder, [people["head"]], NOW + timedelta(minutes=1))
+    with pytest.raises(RulesFail):
+        make_release(folder, now=NOW + timedelta(minutes=2))  # nobody else verified any more
 
 
 @pytest.mark.requirement("M31")
@@ -411,6 +415,9 @@ def test_who_came_after_the_release_is_refused_with_the_way_out_and_the_release_
     made = make_release(folder, now=NOW)
     late = steps.make_keys(tmp_path / "late", {"head": "Eva Soto"})["head"]
     add_person(folder, late.name, ("head",), late.key, now=NOW)
+    with pytest.raises(NotInRoster, match="celosia people sign"):
+        sign_release(made.folder, folder, late, "head", now=NOW)
+    steps.sign_people(folder, [people["head"]])
     with pytest.raises(SignerNotInRelease, match="celosia release"):
         sign_release(made.folder, folder, late, "head", now=NOW)
     assert not list((made.folder / "signatures").iterdir())
@@ -419,11 +426,11 @@ def test_who_came_after_the_release_is_refused_with_the_way_out_and_the_release_
     assert sign_release(again.folder, folder, late, "head", now=NOW).digest == again.manifest.digest
 
 
-def test_a_role_taken_after_the_release_does_not_sign_it(folder, people):
+def test_a_role_written_into_people_toml_after_the_release_does_not_sign_it(folder, people):
     made = make_release(folder, now=NOW)
     path = folder / "people.toml"
     path.write_text(path.read_text("utf-8").replace('["head"]', '["head", "delegate"]'), "utf-8")
-    with pytest.raises(SignerNotInRelease, match="delegate"):
+    with pytest.raises(RosterDisagrees, match=people["head"].name):
         sign_release(made.folder, folder, people["head"], "delegate", now=NOW)
 
 

@@ -35,7 +35,7 @@ from tests.projects.household_survey import (
     make_project,
     run_to_candidate,
 )
-from tests.projects.steps import NOW, PHRASE, make_keys
+from tests.projects.steps import NOW, PHRASE, make_keys, sign_people
 
 FOUR = ("public/data.csv", "public/dictionary.csv", "restricted/data.csv", "restricted/dictionary.csv")
 
@@ -210,13 +210,10 @@ def test_who_has_still_to_sign_is_told_by_name_with_what_they_type(checked, fold
     assert next(gate.gate for gate in status(folder, now=NOW).gates if gate.state is GateState.BLOCKED) == "delivery"
 
 
-def test_a_role_that_nobody_of_the_release_holds_is_told_with_its_two_steps(folder, tmp_path):
-    path = folder / "people.toml"
-    text = path.read_text("utf-8")
-    path.write_text(text.replace('["lead"]', '["head"]'), "utf-8")
-    assert status(folder, now=NOW).gates  # approvals of the lead fall too: an earlier gate is the blocked one
-    facts = read_facts(folder)
-    assert signing_command(facts, "lead") == f"celosia people add {folder} --card … --role lead"
-    late = make_keys(tmp_path / "late", {"lead": "Eva Soto"})["lead"]
-    add_person(folder, late.name, ("lead",), late.key, now=NOW)
-    assert signing_command(read_facts(folder), "lead") == f"celosia release {folder}"
+def test_a_role_that_nobody_of_the_release_holds_is_told_with_its_three_steps(folder, checked, tmp_path):
+    assert signing_command(read_facts(folder), "delegate") == f"celosia people add {folder} --card … --role delegate"
+    late = make_keys(tmp_path / "late", {"delegate": "Eva Soto"})["delegate"]
+    add_person(folder, late.name, ("delegate",), late.key, now=NOW)
+    assert signing_command(read_facts(folder), "delegate") == f"celosia people sign {folder}"
+    sign_people(folder, [load_identity(PHRASE, checked.parent / "keys" / "lead.key")])
+    assert signing_command(read_facts(folder), "delegate") == f"celosia release {folder}"

@@ -6,17 +6,20 @@ import hashlib
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from celosia.errors import CelosiaError
+from celosia.model.roster import BEGINNING
 from celosia.model.verdict import State
 from celosia.pipeline.project.identity import new_identity
 from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
 from celosia.pipeline.release.folder import added_text, manifest_text, read_release
 from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.pipeline.release.verify import verify_release
+from celosia.storage import content_digest
 from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
 from tests.projects.steps import CHEAP, NOW, PHRASE
 
@@ -286,6 +289,18 @@ def resigned(release: Path, people) -> None:
         path.write_text(added_text(document), "utf-8")
 
 
+def found_roster(roles, entries) -> str:
+    """A roster of the same names, each entry signed anew by whoever holds the keys that are given."""
+    lines, previous = [], BEGINNING
+    for entry, role in zip(entries, [entry.roles[0] for entry in entries], strict=True):
+        head = roles["head"]
+        changed = replace(entry, previous=previous, key=roles[role].key, by_key=head.key)
+        signed = replace(changed, signature=head.sign(changed.signed_part()))
+        lines.append(signed.line + "\n")
+        previous = signed.digest
+    return "".join(lines)
+
+
 def cards(people) -> dict[str, str]:
     return {person.key: person.name for person in people.values()}
 
@@ -301,9 +316,11 @@ def test_an_insider_with_a_true_key_who_invents_the_others_is_found_by_the_true_
         roles[role] = new_identity(people[role].name, PHRASE, tmp_path / f"{role}.key", cost=CHEAP)
     invented = {people[role].key: roles[role].key for role in roles}
 
+    roster = found_roster(roles, read_release(release).roster.entries)
+    (release / "roster.jsonl").write_text(roster, "utf-8")
+
     def replace_people(document) -> None:
-        for person in document["people"]:
-            person["key"] = invented.get(person["key"], person["key"])
+        document["files"]["roster.jsonl"] = content_digest(release / "roster.jsonl")
         for approval in document["approvals"]:
             del approval["signature"]
             approval["key"] = invented[approval["key"]]
@@ -329,7 +346,12 @@ def test_an_insider_with_a_true_key_who_invents_the_others_is_found_by_the_true_
 def test_only_people_whose_card_one_holds_are_trusted_when_cards_are_given(release, people, tmp_path):
     stranger = new_identity("Otra", PHRASE, tmp_path / "otra.key")
     assert verify_release(release, cards(people)).answer == "known"
-    assert verify_release(release, {stranger.key: stranger.name}).answer == "not_intact"
+    report = verify_release(release, {stranger.key: stranger.name})
+    assert report.answer == "unknown"
+    assert people["head"].name in str(next(finding for finding in report.findings if finding.id == "trust").detail)
+    impostor = {stranger.key: people["head"].name}  # the reader's card gives that name another key
+    assert verify_release(release, cards(people) | impostor).answer == "known"
+    assert verify_release(release, impostor).answer == "not_intact"
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "publication.json", "signatures/head-1.json"])

@@ -32,6 +32,7 @@ from tests.web.actions import (
     make_own_key,
     sign,
     sign_form,
+    sign_roster,
     wait_until_connected,
     wait_until_noted,
 )
@@ -190,8 +191,11 @@ def test_somebody_makes_a_key_and_the_head_adds_them(chromium: Browser, shared: 
     with logged_in_tab(chromium, shared, "ana") as (page, heard):
         go(page, shared, project, "people")
         join(page, "Dora Paz")
+        assert "espera" in page.inner_text("main").lower()
+        sign_roster(page)
         assert heard.complaints == []
-    assert ("person-added", "Ana Rojas") in acts_in_journal(project)
+    assert {("person-added", "Ana Rojas"), ("roster", "Ana Rojas")} <= set(acts_in_journal(project))
+    assert "Dora Paz" in [person.name for person in open_project(project).members]
 
 
 def test_what_is_no_release_is_told_as_such(chromium: Browser, shared: SharedServer, tmp_path: Path):
@@ -212,6 +216,9 @@ def test_no_role_does_what_belongs_to_another():
     for role in ("executor", "verifier", "delegate", "outsider"):
         assert not may(role, people.join_person)
         assert not may(role, people.join_card)
+        assert not may(role, people.sign_people)
+        assert not may(role, people.change_key)
+        assert not may(role, people.remove_person)
     for name in ("dossier_view", "sign_with_key", "approve_with_key", "archive_release", "verify_upload"):
         assert not may("outsider", getattr(dossier, name))
     assert not rights.may_sign(("executor",), "verifier")

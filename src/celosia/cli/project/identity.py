@@ -1,4 +1,4 @@
-"""`celosia identity` and `celosia people`: a person's own key, and the people of a project with their roles."""
+"""`celosia identity`: a person's own key."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 
 from celosia import messages
 from celosia.cli.release.release import passphrase
-from celosia.cli.shell import PATH, build_command, build_group, names_option, option, project_argument
-from celosia.cli.show import labels, print_done, print_json, print_table, role_names, say
+from celosia.cli.shell import PATH, build_command, build_group, option
+from celosia.cli.show import print_done, print_json, say
 
 
 def command() -> click.Command:
@@ -24,20 +24,6 @@ def command() -> click.Command:
     new_command = build_command("new", new, new_params, "identity_new")
     file = option("identity_show", "--file", type=PATH, default=None)
     return build_group("identity", [new_command, build_command("show", show, [file], "identity_show")])
-
-
-def people_command() -> click.Command:
-    """The group `people`."""
-    from celosia.model.people import ROLES
-
-    add_params = [
-        project_argument(),
-        option("people_add", "--card", type=PATH, required=True),
-        names_option("people_add", "--role", "roles", choices=ROLES, required=True),
-        option("people_add", "--why", default=""),
-    ]
-    add_command = build_command("add", add, add_params, "people_add")
-    return build_group("people", [add_command, build_command("list", list_people, [project_argument()], "people_list")])
 
 
 def new(name: str, file: Path | None, passphrase_file: Path | None, as_json: bool) -> None:
@@ -61,6 +47,7 @@ def new(name: str, file: Path | None, passphrase_file: Path | None, as_json: boo
 def show(file: Path | None, as_json: bool) -> None:
     """Name and public key; no passphrase is needed."""
     from celosia.pipeline.project.author import card_path, identity_path
+    from celosia.pipeline.project.fingerprints import grouped_key, spoken_key
     from celosia.pipeline.project.identity import read_card
 
     path = file if file is not None else identity_path()
@@ -69,32 +56,4 @@ def show(file: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"format": "celosia/identity/1", "name": name, "key": key})
     else:
-        say("people.identity", name=name, public=key, card=card)
-
-
-def add(project: Path, card: Path, roles: tuple[str, ...], why: str, as_json: bool) -> None:
-    """Add the person of a card."""
-    from celosia.pipeline.project.edits import add_person
-    from celosia.pipeline.project.identity import read_card
-
-    name, key = read_card(card)
-    person = add_person(project, name, roles, key, why=why)
-    if as_json:
-        print_json({"format": "celosia/people/1", "people": [person.as_dict()]})
-    else:
-        say("people.added", name=person.name, roles=role_names(person.roles))
-
-
-def list_people(project: Path, as_json: bool) -> None:
-    """Everybody of a project."""
-    from celosia.pipeline.project.folder import open_project
-
-    people = open_project(project).people
-    if as_json:
-        print_json({"format": "celosia/people/1", "people": [person.as_dict() for person in people]})
-    elif not people:
-        say("people.nobody", project=project)
-    else:
-        header = labels("people.head", "name", "roles", "key")
-        rows = [[person.name, role_names(person.roles), person.key] for person in people]
-        print_table(messages.text("people.title"), header, rows)
+        say("people.identity", name=name, public=grouped_key(key), fingerprint=spoken_key(key), card=card)

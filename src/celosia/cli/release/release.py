@@ -132,6 +132,7 @@ def sign(
     passphrase_file: Path | None,
 ) -> None:
     """Sign a release."""
+    from celosia.pipeline.project.fingerprints import fingerprint
     from celosia.pipeline.project.identity import load_identity
     from celosia.pipeline.release.make_release import sign_release
 
@@ -141,6 +142,7 @@ def sign(
     if as_json:
         print_json(signature.as_dict())
     else:
+        say("release.fingerprint", name=signature.name, fingerprint=fingerprint(signature.key))
         say("release.signed", name=signature.name, release=release.name, role=role_names([role]))
         print_next_act(project or release.resolve().parent.parent)
 
@@ -221,6 +223,7 @@ def verify(
 
 def _show_verification(verification: VerifyReport) -> None:
     from celosia.model.rules import RuleReport
+    from celosia.pipeline.project.fingerprints import fingerprint
 
     rows = []
     for finding in verification.findings:
@@ -239,15 +242,10 @@ def _show_verification(verification: VerifyReport) -> None:
         ]
         print_table(messages.text("release.signatures_title"), header, rows)
         for name, key in {signature["name"]: signature["key"] for signature in verification.signatures}.items():
-            say("release.fingerprint", name=name, fingerprint=_readable_key(key))
+            say("release.fingerprint", name=name, fingerprint=fingerprint(key))
     if verification.label:
         say("release.pseudonymous")
     say(f"release.answer_{verification.answer}")
-
-
-def _readable_key(key: str) -> str:
-    """A public key in full, in groups that can be read aloud and compared by telephone."""
-    return " ".join(key[start : start + 4] for start in range(0, len(key), 4))
 
 
 def recheck(

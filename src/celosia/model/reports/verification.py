@@ -91,7 +91,8 @@ class VerifyReport:
         """The plain answer: whether the release is intact, and whether the reader knows who signed it."""
         if not self.holds:
             return Answer.NOT_INTACT
-        return Answer.KNOWN if any(finding.id == "trust" for finding in self.findings) else Answer.UNKNOWN
+        certain = {finding.id for finding in self.findings if finding.state is State.HOLDS}
+        return Answer.KNOWN if {"trust", "roster"} <= certain else Answer.UNKNOWN
 
     @property
     def holds(self) -> bool:

@@ -21,18 +21,20 @@ from typing import Any
 from celosia import messages
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
-from celosia.model.people import ROLES, SUBJECTS, Approval, ChangedPart
+from celosia.model.people import ROLES, SUBJECTS, Approval, ChangedPart, Person
 from celosia.model.plan import digest_of
+from celosia.model.roster import roster_name
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Treatment
 from celosia.pipeline.candidate.errors import CandidateChanged, NothingToApprove, RoleNotHeld, SamePerson
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.acts import Act, note_missing, refuse_other
 from celosia.pipeline.project.arguments import utc_now
-from celosia.pipeline.project.errors import NoPlan, PeopleMissing
+from celosia.pipeline.project.errors import NoPlan, NotInRoster, PeopleMissing
 from celosia.pipeline.project.folder import Project, ProjectArg, open_for_signing
 from celosia.pipeline.project.identity import Identity, is_signed
 from celosia.pipeline.project.people import role_words, same_name
+from celosia.pipeline.project.roster import entry_acts, held_role
 from celosia.storage import atomic_write, content_digest, make_private_folder, translate_read_errors
 
 FORMAT = "celosia/approved/1"
@@ -66,9 +68,8 @@ def approve(
     """
     when = utc_now(now)
     with open_for_signing(folder) as project:
-        if project.paths.journal.is_file():
-            # Reading the journal checks its chain: nobody signs over one that somebody changed.
-            note_missing(project.paths.journal, approval_acts(project))
+        # Reading the journal checks its chain: nobody signs over one that somebody changed.
+        note_missing(project.paths.journal, [*roster_acts(project), *approval_acts(project)])
         # The risk that is accepted is the one measured, whatever the caller says.
         shown = figures_for(project, what) if not figures or what == "residual" else dict(figures)
         digest = digest_for(project, what, shown)
@@ -106,13 +107,16 @@ def _act(approval: Approval) -> Act:
 
 def approval_acts(project: Project) -> list[Act]:
     """The approvals that people of the project really gave."""
-    known = {person.key: person.name for person in project.people}
     return [
         _act(approval)
         for approval in project.approvals
-        if approval.key in known and same_name(known[approval.key], approval.name)
-        if is_rightly_signed(approval)
+        if is_rightly_signed(approval) and _standing(project, approval) == "valid"
     ]
+
+
+def roster_acts(project: Project) -> list[Act]:
+    """The entries of the roster, once people.toml and the journal agree with it."""
+    return entry_acts(project.roster) if project.members else []
 
 
 def is_rightly_signed(approval: Approval) -> bool:
@@ -251,19 +255,31 @@ def valid_approvals(project: Project, what: str) -> tuple[Approval, ...]:
 
 
 def approval_states(project: Project) -> tuple[tuple[Approval, str], ...]:
-    """Every approval and whether it counts: valid, voided, forged, stranger (nobody's key) or role (not held)."""
+    """Every approval and whether it counts: valid, voided, forged, stranger (nobody's key), role (not held), or date.
+
+    `date`: the key was not, or no longer, in the roster at that moment, or the journal never had the state it names.
+    """
     return tuple((approval, _state(project, approval)) for approval in project.approvals)
 
 
 def _state(project: Project, approval: Approval) -> str:
-    person = next((person for person in project.people if person.key == approval.key), None)
     if not is_rightly_signed(approval):
         return "forged"
-    if person is None or not same_name(person.name, approval.name):
+    standing = _standing(project, approval)
+    return standing if standing != "valid" or _still_covers(project, approval) else "voided"
+
+
+def _standing(project: Project, approval: Approval) -> str:
+    """Whether whoever approved was in the signed roster at that moment, in that role and with that key."""
+    member = project.roster.of_key(approval.key)
+    person = next((person for person in project.people if person.key == approval.key), None)
+    name = approval.name if person is None else roster_name(replace(person, name=approval.name))
+    if member is None or not same_name(member.name, name):
         return "stranger"
-    if approval.role not in person.roles:
+    if approval.role not in member.roles:
         return "role"
-    return "valid" if _still_covers(project, approval) else "voided"
+    in_time = held_role(project.roster, approval.key, name, approval.role, approval.when)
+    return "valid" if in_time and approval.journal in project.journal.digests else "date"
 
 
 def _still_covers(project: Project, approval: Approval) -> bool:
@@ -292,14 +308,23 @@ def _sign_approval(
 ) -> Approval:
     if role not in ROLES:
         raise ValueOutOfRange(parameter="role", given=role, allowed=", ".join(ROLES))
-    person = next((person for person in project.people if person.key == identity.key), None)
-    if person is None:
-        raise PeopleMissing(path=str(project.paths.people))
+    person = member_of(project, identity)
     if role not in person.roles:
         raise RoleNotHeld(name=person.name, words=role_words(role), role=role)
     when = now.isoformat(timespec="seconds")
-    draft = Approval(what, digest, role, person.name, person.key, when, note, _plain(figures))
+    head = _journal.read_journal(project.paths.journal).head
+    draft = Approval(what, digest, role, person.name, person.key, when, note, _plain(figures), head)
     return replace(draft, signature=identity.sign(draft.signed_part()))
+
+
+def member_of(project: Project, identity: Identity) -> Person:
+    """The person of the signed roster whose key this is; whoever waits there cannot sign yet."""
+    member = next((person for person in project.members if person.key == identity.key), None)
+    if all(person.key != identity.key for person in project.people):
+        raise PeopleMissing(path=str(project.paths.people))
+    if member is None:
+        raise NotInRoster(name=identity.name, project=str(project.folder))
+    return member
 
 
 def _refuse_own_work(project: Project, approval: Approval) -> None:

@@ -36,6 +36,7 @@ from celosia.pipeline.intake.proposed_dictionary import column_facts
 from celosia.pipeline.planning.households import fully_masked
 from celosia.pipeline.project.folder import Project
 from celosia.pipeline.project.pseudonym_keys import keys_present
+from celosia.pipeline.project.roster import signed_people
 from celosia.proposals.propose import suggest
 from celosia.risk import geography
 from celosia.storage import temporary_folder_beside
@@ -228,7 +229,7 @@ def context_of(project: Project, plan: Plan, check: CheckReport, candidate: Cand
         source_rows=project.config.source.rows,
         keys=keys_present(project),
         approvals={what: valid_approvals(project, what) for what in _APPROVED} if project.approvals else {},
-        people=project.people,
+        people=signed_people(project.roster, project.people),
         ran=tuple(who_ran(project)),
         claims=read_claims(project.paths.claims),
     )

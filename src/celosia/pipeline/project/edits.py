@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import secrets
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from celosia.model.requests import Request
 from celosia.model.variables import Role
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import utc_now
-from celosia.pipeline.project.errors import BadProjectFile, RequestIncomplete, RequestMissing
+from celosia.pipeline.project.errors import BadProjectFile, PersonRepeats, RequestIncomplete, RequestMissing
 from celosia.pipeline.project.files import read_toml
 from celosia.pipeline.project.folder import (
     Project,
@@ -161,16 +162,24 @@ def extract_requested(folder: ProjectArg, *, now: datetime | None = None) -> tup
 def add_person(
     folder: ProjectArg, name: str, roles: Sequence[str], key: str, *, why: str = "", now: datetime | None = None
 ) -> Person:
-    """Add somebody with their roles and public key; what people wrote beside the others stays."""
+    """Add somebody with their roles and public key; they wait there until the authority signs the roster.
+
+    What people wrote beside the others stays.
+    """
     when = utc_now(now)
     person = Person(" ".join(name.split()), tuple(dict.fromkeys(roles)), key.strip().lower())
+    if set(person.roles) == {"outsider"}:
+        person = replace(person, cover=secrets.token_hex(16))
     with open_for_signing(folder) as project:  # of two who add somebody at once, neither is lost
         refuse_wrong_person(person, project.people)
+        if project.roster.of_key(person.key) is not None:
+            raise PersonRepeats(name=person.name)  # a key that was given up never comes back
         path, journal = project.paths.people, project.paths.journal
         document = tomlkit.parse(path.read_text("utf-8-sig")) if path.is_file() else tomlkit.document()
         document["format"] = PEOPLE_FORMAT
         line = tomlkit.table()
         line.update(person.as_dict() | {"since": when.date().isoformat()})
+        line.update({"cover": person.cover} if person.cover else {})
         lines = document.get("people")
         if lines is None:
             lines = tomlkit.aot()

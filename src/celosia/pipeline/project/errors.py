@@ -53,6 +53,34 @@ class PersonRepeats(WrongUse, fields="name"):
     """A name or a key is there already."""
 
 
+class PersonUnknown(BadInput, fields="name"):
+    """Nobody of that name is in the signed roster."""
+
+
+class RosterMissing(Refusal, fields="path"):
+    """A project has people and nobody signed who they are."""
+
+
+class RosterBroken(Refusal, fields="path line reason"):
+    """An entry of the roster does not follow from those before it, or the journal tells of others."""
+
+
+class RosterDisagrees(Refusal, fields="name reason path"):
+    """people.toml says of a person what the signed roster does not."""
+
+
+class RosterRefuses(Refusal, fields="name reason"):
+    """An entry that would not stand in the roster."""
+
+
+class NotAuthority(Refusal, fields="name roles"):
+    """A key that may not sign the roster."""
+
+
+class NotInRoster(Refusal, fields="name project"):
+    """Somebody of people.toml whom the roster does not name yet."""
+
+
 class RolesClash(Refusal, fields="name"):
     """One person cannot execute and verify."""
 

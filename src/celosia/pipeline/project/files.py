@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.model.errors import UnknownFormat
-from celosia.model.people import APPROVAL_FORMAT, Approval, approval_from
+from celosia.model.people import Approval, approval_from
 from celosia.model.place import PLACE_FORMAT, InPlace, place_from
 from celosia.model.plan import PLAN_FORMAT, Plan, plan_from
 from celosia.pipeline.project.arguments import PathArg
@@ -68,17 +68,10 @@ def read_approvals(path: Path) -> tuple[Approval, ...]:
         if not line.strip():
             continue
         try:
-            approvals.append(_approval(json.loads(line.decode("utf-8"))))
+            approvals.append(approval_from(json.loads(line.decode("utf-8"))))
         except (ValueError, KeyError, TypeError):
             raise ApprovalFileDamaged(path=str(path), line=number) from None
     return tuple(approvals)
-
-
-def _approval(document: Any) -> Approval:
-    """An approval of the known format; parts of another kind are a TypeError of the model."""
-    if document["format"] != APPROVAL_FORMAT:
-        raise KeyError
-    return approval_from(document)
 
 
 def read_source_place(path: Path) -> InPlace:

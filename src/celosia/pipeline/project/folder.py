@@ -22,6 +22,7 @@ from celosia.model.place import InPlace
 from celosia.model.plan import Plan
 from celosia.model.project import ProjectConfig
 from celosia.model.requests import Request
+from celosia.model.roster import Roster
 from celosia.model.sources import ColumnLabels
 from celosia.model.variables import Variable
 from celosia.pipeline.project.errors import BadProjectFile, EditedMeanwhile, NotAProject, WorkingCopyMissing
@@ -37,6 +38,7 @@ from celosia.pipeline.project.files import (
 from celosia.pipeline.project.journal import Journal, lock_path, read_journal
 from celosia.pipeline.project.people import read_people
 from celosia.pipeline.project.request import protocols_in_force, read_request_file
+from celosia.pipeline.project.roster import read_roster, refuse_disagreement, signed_people
 from celosia.pipeline.project.settings import config_from
 from celosia.storage import exclusive_lock, translate_read_errors
 
@@ -82,6 +84,19 @@ class Project:
     def people(self) -> tuple[Person, ...]:
         """Everybody of the project with their roles and keys; none where there is no file."""
         return read_people(self.paths.people)
+
+    @cached_property
+    def roster(self) -> Roster:
+        """Who holds which roles with which key and since when, as it was signed; empty where nobody signed it yet."""
+        return read_roster(self.paths.roster, self.config.name)
+
+    @cached_property
+    def members(self) -> tuple[Person, ...]:
+        """Everybody whom the roster names now; an error where people.toml or the journal say otherwise."""
+        if not self.people and not self.roster.entries:
+            return ()
+        refuse_disagreement(self.roster, self.people, self.journal, self.paths.roster)
+        return signed_people(self.roster, self.people)
 
     @cached_property
     def request(self) -> Request | None:

@@ -62,7 +62,8 @@ def _person(line: Any, path: str) -> Person:
     name, key = line.get("name"), line.get("key")
     if not isinstance(name, str) or not isinstance(key, str) or not is_key(key.strip().lower()):
         raise BadPeople(path=path)
-    return Person(" ".join(name.split()), tuple(str(role) for role in line["roles"]), key.strip().lower())
+    roles, cover = tuple(str(role) for role in line["roles"]), str(line.get("cover", ""))
+    return Person(" ".join(name.split()), roles, key.strip().lower(), cover)
 
 
 def refuse_wrong_person(person: Person, known: Sequence[Person]) -> None:

@@ -15,7 +15,7 @@ import zlib
 from pathlib import Path
 
 from celosia import messages
-from celosia.model.paths import DATA_NAME, MANIFEST, PUBLICATION, SIGNATURES, TIME_STAMP
+from celosia.model.paths import DATA_NAME, MANIFEST, PUBLICATION, ROSTER, SIGNATURES, TIME_STAMP
 from celosia.model.reports.verification import VerifyReport
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.project.arguments import PathArg
@@ -40,7 +40,8 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows: the time 
 _FILE_MODE = (stat.S_IFREG | 0o644) << 16
 _PLAIN = re.compile(r"[\w][\w .-]{0,99}")
 _OWN = re.compile(
-    rf"{MANIFEST}|{PUBLICATION}|{SIGNATURES}/([a-z_-]+\d*\.json|{TIME_STAMP}-\d{{1,3}}\.tsr)|data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv"
+    rf"{MANIFEST}|{PUBLICATION}|{ROSTER}|{SIGNATURES}/([a-z_-]+\d*\.json|{TIME_STAMP}-\d{{1,3}}\.tsr)"
+    r"|data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv"
     r"|dossier/[a-z_-]+\.(html|pdf|docx|svg|png)"
 )
 # What a reader of archives raises at one that is not whole.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,14 +25,16 @@ from celosia.model.rules import RuleReport, rule_report_from
 from celosia.model.variables import Variable
 from celosia.model.verdict import CheckReport
 from celosia.pipeline.assessment.errors import NoCandidate
-from celosia.pipeline.candidate.approvals import is_rightly_signed, valid_approvals
+from celosia.pipeline.candidate.approvals import valid_approvals
 from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.rule_context import original_names, published_variables, read_check
 from celosia.pipeline.intruder.claims import summarise_claims
 from celosia.pipeline.project.errors import BadProjectFile, NoPlan
 from celosia.pipeline.project.folder import Project
+from celosia.pipeline.project.roster import signed_people
 from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.pipeline.release.signers import valid_signatures
 
 _JOURNAL_KEYS = ("when", "who", "what", "why")
 
@@ -100,9 +101,9 @@ def collect_document_input(
         check=check,
         rules=_rules(project, check),
         journal=tuple(JournalLine(*(str(entry[key]) for key in _JOURNAL_KEYS)) for entry in project.journal.entries),
-        people=project.people,
+        people=signed_people(project.roster, project.people) if project.roster.entries else project.people,
         approvals=_approvals(project),
-        signatures=_signatures(release, project.people),
+        signatures=tuple(valid_signatures(release)) if release else (),
         publication=release.publication if release else None,
         attempts=_attempts(claims, check) if claims else None,
         evaluation=evaluation,
@@ -155,19 +156,6 @@ def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | 
             if check and release.manifest.files.get(DATA) == check.digest:
                 return release
     return None
-
-
-def _signatures(release: ReleaseOnDisk | None, people: Sequence[Person]) -> tuple[Approval, ...]:
-    """Signatures over the manifest, rightly made by somebody who holds the role; the others do not count."""
-    if release is None:
-        return ()
-    holders = {(person.key, person.name, role) for person in people for role in person.roles}
-    return tuple(
-        signature
-        for signature in release.readable_signatures
-        if signature.digest == release.manifest.digest
-        if (signature.key, signature.name, signature.role) in holders and is_rightly_signed(signature)
-    )
 
 
 def _approvals(project: Project) -> tuple[Approval, ...]:

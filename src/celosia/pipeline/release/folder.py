@@ -14,12 +14,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from celosia import messages
+from celosia.errors import CelosiaError
 from celosia.model.errors import UnknownFormat
-from celosia.model.paths import MANIFEST, PUBLICATION, SIGNATURES, TIME_STAMP
-from celosia.model.people import APPROVAL_FORMAT, Approval, approval_from
+from celosia.model.paths import MANIFEST, PUBLICATION, ROSTER, SIGNATURES, TIME_STAMP, ReleasePaths
+from celosia.model.people import Approval, approval_from
 from celosia.model.releases import Manifest, manifest_from
 from celosia.model.reports.verification import PUBLICATION_FORMAT, Publication
+from celosia.model.roster import Membership, Roster
+from celosia.pipeline.project.errors import RosterBroken
 from celosia.pipeline.project.folder import Project
+from celosia.pipeline.project.roster import check_roster, held_role
 from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
 from celosia.storage import content_digest
 
@@ -37,6 +41,8 @@ class ReleaseOnDisk:
     changed: tuple[str, ...]  # files whose digest is not the manifest's
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    roster: Roster | None  # None where it is damaged
+    roster_fault: str
     signatures: tuple[Approval | None, ...]  # one per file; None where it cannot be read
     publication: Publication | None
 
@@ -54,6 +60,15 @@ class ReleaseOnDisk:
     def approvals(self) -> tuple[Approval, ...]:
         """The approvals that the manifest carries."""
         return tuple(approval_from(entry) for entry in self.manifest.approvals)
+
+    def is_members(self, approval: Approval) -> bool:
+        """Whether the roster gives the approval's key to that person, in that role and at that moment."""
+        roster = self.roster
+        return roster is not None and held_role(roster, approval.key, approval.name, approval.role, approval.when)
+
+    def holders(self, role: str) -> tuple[Membership, ...]:
+        """Those who may sign this release in a role."""
+        return tuple(member for member in (self.roster.current if self.roster else ()) if role in member.roles)
 
 
 def release_folder(project: Project, release: Path) -> Path:
@@ -82,6 +97,7 @@ def read_release(folder: Path) -> ReleaseOnDisk:
         changed=tuple(sorted(name for name in listed if name in digests and digests[name] != listed[name])),
         added=tuple(sorted(set(digests) - set(listed) | _strays(folder, listed))),
         removed=tuple(sorted(set(listed) - set(digests))),
+        **_roster(folder, manifest),
         signatures=tuple(_signature(path) for path in _signature_files(folder)),
         publication=read_publication(folder),
     )
@@ -90,7 +106,9 @@ def read_release(folder: Path) -> ReleaseOnDisk:
 def read_signed(folder: Path) -> ReleaseOnDisk:
     """The manifest of a release, its signatures and its publication; its other files are not looked at."""
     signatures = tuple(_signature(path) for path in _signature_files(folder))
-    return ReleaseOnDisk(folder, _manifest(folder), (), (), (), signatures, read_publication(folder))
+    manifest = _manifest(folder)
+    roster, publication = _roster(folder, manifest), read_publication(folder)
+    return ReleaseOnDisk(folder, manifest, (), (), (), **roster, signatures=signatures, publication=publication)
 
 
 def listed_files(folder: Path) -> dict[str, str]:
@@ -116,6 +134,30 @@ def read_publication(folder: Path) -> Publication | None:
         raise ReleaseDamaged(path=str(folder), reason=PUBLICATION) from None
 
 
+def _roster(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    """The roster that a release carries; of one that is older, the people that its manifest lists, at any time."""
+    if manifest.people is not None:
+        people = manifest.people
+        members = [Membership(str(p.get("name")), tuple(map(str, p["roles"])), str(p.get("key")), None) for p in people]
+        keys, names = [member.key for member in members], [member.name.casefold() for member in members]
+        # One key under two names belongs to nobody.
+        alone = [m for m in members if keys.count(m.key) == names.count(m.name.casefold()) == 1]
+        return {"roster": Roster((), tuple(alone)), "roster_fault": ""}
+    path = ReleasePaths(folder).roster
+    absent = {"roster": None, "roster_fault": messages.text("release.roster_wrong.absent")}
+    try:
+        listed = path.is_file() and not path.is_symlink() and content_digest(path) == manifest.files.get(ROSTER)
+        return (
+            {"roster": check_roster(path.read_bytes(), manifest.project, ROSTER), "roster_fault": ""}
+            if listed
+            else absent
+        )
+    except RosterBroken as broken:
+        return {"roster": None, "roster_fault": str(broken.values["reason"])}
+    except (OSError, CelosiaError):
+        return absent
+
+
 def _manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file():
@@ -139,7 +181,8 @@ def _refuse_odd(manifest: Manifest) -> None:
     """The parts that are iterated over before anything is judged must at least be of their type."""
     if not all(isinstance(part, Mapping) for part in (manifest.files, manifest.covered, manifest.policy)):
         raise TypeError
-    if not all(isinstance(person, Mapping) and isinstance(person.get("roles"), list) for person in manifest.people):
+    people = manifest.people or ()
+    if not all(isinstance(person, Mapping) and isinstance(person.get("roles"), list) for person in people):
         raise TypeError
 
 
@@ -177,8 +220,6 @@ def _signature(path: Path) -> Approval | None:
     try:
         text = path.read_bytes().decode("utf-8")  # line ends as they are
         document: Mapping[str, Any] = json.loads(text)
-        if document["format"] != APPROVAL_FORMAT:
-            return None
         approval = approval_from(document)
         # Whatever else the file holds was not signed.
         return approval if added_text(approval.as_dict()) == text else None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from celosia.errors import CelosiaError
 from celosia.model.paths import MANIFEST
-from celosia.pipeline.candidate.approvals import approval_acts
+from celosia.pipeline.candidate.approvals import approval_acts, roster_acts
 from celosia.pipeline.project.acts import Act, missing_acts, note_missing
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, is_project, open_for_signing, open_project
@@ -46,6 +46,7 @@ def recover_journal(folder: ProjectArg, *, now: datetime | None = None) -> int:
 
 
 def _acts(project: Project, now: datetime) -> Iterator[Act]:
+    yield from roster_acts(project)
     yield from approval_acts(project)
     for release in _releases(project):
         yield from signature_acts(release)

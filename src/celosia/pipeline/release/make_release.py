@@ -28,6 +28,7 @@ from celosia.pipeline.candidate.approvals import (
     approval_acts,
     digest_for,
     is_rightly_signed,
+    roster_acts,
     signature_over,
     valid_approvals,
 )
@@ -62,12 +63,12 @@ from celosia.pipeline.release.folder import (
     release_folder,
 )
 from celosia.pipeline.release.forms import forms_folder, keep_forms, refuse_changed_forms, write_forms
+from celosia.pipeline.release.signers import wrong_dates
 from celosia.storage import move, replace_file, sync, temporary_folder_beside, translate_write_errors
 
 RELEASED_FORMAT = "celosia/released/1"
 _FILE, _FOLDER = 0o644, 0o755
 _APPROVED = ("dictionary", "plan", "residual", "candidate")
-_OWN = "outsider"  # whoever tried to break the candidate need not be named in public
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +110,16 @@ def make_release(
         if data_format not in FORMATS:
             raise ValueOutOfRange(parameter="formats", given=data_format, allowed=", ".join(FORMATS))
     project = open_project(folder)
+    entries = roster_acts(project)  # whoever approved must be who the signed roster says
     checked = recheck_candidate(project, report)
     refuse_changed(checked)
     refuse_pseudonyms(project.config.protocols, checked.plan.steps, keys_present(project))
     rules = rules_on(checked, "release", **collect_evidence(project))
     refuse_failing(rules)
     with signature_lock(project.folder):
-        note_missing(project.paths.journal, approval_acts(project))  # what the release carries is in the journal
+        note_missing(
+            project.paths.journal, [*entries, *approval_acts(project)]
+        )  # what the release carries is in the journal
     home = project.paths.releases
     with translate_write_errors(home):
         home.mkdir(mode=_FOLDER, exist_ok=True)
@@ -165,6 +169,7 @@ def _assemble(
         for part in (draft, paths.dossier, paths.signatures):
             part.mkdir(mode=_FOLDER)
         shutil.copyfile(data, paths.data)
+        shutil.copyfile(checked.project.paths.roster, paths.roster)
     with open_published_file(paths.data) as published:
         if published.digest != checked.check.digest:  # changed between the judgement and the copy
             raise ReleaseDamaged(path=str(data), reason=messages.text("release.reason.file"))
@@ -222,7 +227,6 @@ def _manifest(
         seed=plan.seed if plan.seed == "none" else "destroyed" if destroyed else "kept",
         label="" if key_label == NONE else key_label,
         overrides=_overrides(project.settings.get("overrides", {})),
-        people=tuple(person.as_dict() for person in project.people if set(person.roles) != {_OWN}),
         approvals=tuple(approval.as_dict() for what in _APPROVED for approval in valid_approvals(project, what)),
         covered=_covered_digests(project),
         journal=_journal.read_journal(project.paths.journal).head,
@@ -403,6 +407,8 @@ def _sign(
     signature = signature_over(home, release.manifest.digest, identity, role, note, now)
     _refuse_clash(signature, release)
     _refuse_unlisted(signature, release)
+    if wrong := wrong_dates(release, [signature], now):
+        raise ReleaseDamaged(path=str(folder), reason="; ".join(wrong))
     number = sum(path.name.startswith(f"{role}-") for path in ReleasePaths(folder).signatures.glob("*.json")) + 1
     _journal.refuse_unwritable(home.paths.journal)
     add_to_release(folder, f"{SIGNATURES}/{role}-{number}.json", signature.as_dict(), now)
@@ -422,14 +428,9 @@ def signature_acts(release: ReleaseOnDisk) -> list[Act]:
 
 
 def given_signatures(release: ReleaseOnDisk) -> list[Approval]:
-    """The signatures that people of the release really gave."""
-    names = {str(person.get("key")): str(person.get("name")) for person in release.manifest.people}
-    return [
-        signature
-        for signature in release.readable_signatures
-        if signature.digest == release.manifest.digest and signature.key in names
-        if same_name(names[signature.key], signature.name) and is_rightly_signed(signature)
-    ]
+    """The signatures that people of the release's own roster really gave."""
+    own = [signature for signature in release.readable_signatures if signature.digest == release.manifest.digest]
+    return [signature for signature in own if release.is_members(signature) and is_rightly_signed(signature)]
 
 
 def refuse_foreign_release(project: Project, release: ReleaseOnDisk) -> None:
@@ -446,9 +447,8 @@ def name_in_journal(project: Project, release: ReleaseOnDisk) -> str:
 
 
 def _refuse_unlisted(signature: Approval, release: ReleaseOnDisk) -> None:
-    """Nobody signs whom the manifest does not list in that role: such a signature would void the release."""
-    listed = [person for person in release.manifest.people if person.get("key") == signature.key]
-    if not any(signature.role in person.get("roles", ()) for person in listed):
+    """Nobody signs whom the release's roster does not name in that role: such a signature would void the release."""
+    if not release.is_members(signature):
         fields = {"name": signature.name, "words": role_words(signature.role), "role": signature.role}
         raise SignerNotInRelease(**fields, release=release.folder.name)
 

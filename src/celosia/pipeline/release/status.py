@@ -30,7 +30,7 @@ from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, 
 from celosia.model.requests import Request
 from celosia.model.variables import Role, Variable
 from celosia.model.verdict import CheckReport
-from celosia.pipeline.candidate.approvals import approval_states, digest_for, is_rightly_signed
+from celosia.pipeline.candidate.approvals import approval_states, digest_for
 from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.closing_evaluation import limited_in, stored_closing
 from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check, statement_in
@@ -41,9 +41,11 @@ from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.people import role_words
 from celosia.pipeline.project.request import missing_items
+from celosia.pipeline.project.roster import signed_people, waiting
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import changed_forms, forms_folder
 from celosia.pipeline.release.legal.records import legal_sentences
+from celosia.pipeline.release.signers import valid_signatures
 from celosia.protocols.load import load, norm_of
 from celosia.protocols.words import measured_text, sentence_of
 
@@ -62,7 +64,7 @@ _MEASURES: Mapping[str, tuple[str, ...]] = {
     "check": ("second_person",),
     "signatures": ("signatures",),
 }
-_PROBLEMS = (SETTINGS, "overrides", "people", "approvals", "journal", "legal")
+_PROBLEMS = (SETTINGS, "overrides", "people", "roster", "approvals", "journal", "legal")
 
 
 class GateOutcome(NamedTuple):
@@ -87,7 +89,8 @@ class ProjectFacts:
     plan: Plan | None = None
     check: CheckReport | None = None
     candidate: str = ""  # digest of the present file, which was checked
-    people: tuple[Person, ...] = ()
+    people: tuple[Person, ...] = ()  # whom the signed roster names
+    waiting: tuple[Person, ...] = ()  # whom it does not name yet
     approvals: tuple[tuple[Approval, str], ...] = ()
     claims: Any = None
     journal: Sequence[Mapping[str, Any]] = ()
@@ -120,14 +123,7 @@ class ProjectFacts:
         """The signatures over the newest release that are right."""
         if self.release is None:
             return ()
-        roles = {person.key: person.roles for person in self.people}
-        digest = self.release.manifest.digest
-        return tuple(
-            signature
-            for signature in self.release.readable_signatures
-            if signature.digest == digest and signature.role in roles.get(signature.key, ())
-            if is_rightly_signed(signature)
-        )
+        return tuple(valid_signatures(self.release))
 
     @property
     def stale(self) -> bool:
@@ -173,7 +169,10 @@ def read_facts(folder: ProjectArg) -> ProjectFacts:
     facts.request = facts.read("request", lambda: project.request, None)
     if paths.plan.is_file():
         facts.plan = facts.read("plan", lambda: project.plan, None)
-    facts.people = facts.read("people", lambda: project.people, ())
+    facts.people = facts.read("people", lambda: signed_people(project.roster, project.people), ())
+    if "people" not in facts.faults:
+        facts.waiting = waiting(project.roster, project.people)
+        facts.read("roster", lambda: project.members, facts.people)
     if not {"people", "dictionary"} & set(facts.faults):
         facts.approvals = facts.read("approvals", lambda: approval_states(project), ())
     if paths.candidate.folder.is_dir():
@@ -212,6 +211,9 @@ def status_of(facts: ProjectFacts, today: date) -> StatusReport:
     unsaid: tuple[str, ...] = ()
     legal = facts.read("legal", partial(_legal_sentences, facts), unsaid)
     problems = [words for part, words in facts.faults.items() if part in _PROBLEMS or part.startswith(f"{RELEASES}/")]
+    if facts.waiting and "roster" not in facts.faults:
+        people = ", ".join(person.name for person in facts.waiting)
+        problems.append(messages.text("status.people_wait", names=people, folder=_quote(facts.folder)))
     if not names:
         problems.append(messages.text("status.no_protocol"))
     return StatusReport(
@@ -301,9 +303,8 @@ def _unsigned(facts: ProjectFacts, rule: Rule) -> list[str]:
 
 
 def _holders(facts: ProjectFacts, role: str) -> list[str]:
-    """Who may sign the release in a role: people.toml gives it to them and the manifest lists them with it."""
-    listed = facts.release.manifest.people if facts.release else ()
-    keys = {person.get("key") for person in listed if role in person.get("roles", ())}
+    """Who may sign the release in a role: the project's roster gives it to them, and the release's own does."""
+    keys = [member.key for member in facts.release.holders(role)] if facts.release else []
     return [person.name for person in facts.people if role in person.roles and person.key in keys]
 
 
@@ -323,6 +324,8 @@ def signing_command(facts: ProjectFacts, role: str) -> str:
         return f"celosia sign {_quote(facts.release.folder)} --role {role}"
     if any(role in person.roles for person in facts.people):
         return f"celosia release {_quote(facts.folder)}"
+    if any(role in person.roles for person in facts.waiting):
+        return f"celosia people sign {_quote(facts.folder)}"
     return f"celosia people add {_quote(facts.folder)} --card … --role {role}"
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from celosia import messages
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
-from celosia.model.paths import DATA, ReleasePaths
+from celosia.model.paths import ReleasePaths
 from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan, policy_from
 from celosia.model.protocols import Needs, Rule
@@ -32,19 +32,26 @@ from celosia.model.reports.verification import Finding, Publication, VerifyRepor
 from celosia.model.rules import RuleReport, RuleResult, rule_report_from
 from celosia.model.variables import Role, Variable
 from celosia.model.verdict import CheckReport, State, Verdict
-from celosia.pipeline.candidate.approvals import is_rightly_signed
 from celosia.pipeline.candidate.check_file import SourceReference, check_file
 from celosia.pipeline.candidate.rule_context import RuleContext, published_figures
 from celosia.pipeline.candidate.rules import judge_rules
 from celosia.pipeline.intake.open_table import open_table
-from celosia.pipeline.project.arguments import PathArg
-from celosia.pipeline.project.people import same_name
+from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.release.data_files import open_published_file
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import changed_forms, forms_beside
 from celosia.pipeline.release.legal.findings import legal_findings
 from celosia.pipeline.release.legal.time_stamps import verify_stamps
 from celosia.pipeline.release.publication_entry import wrong_parts
+from celosia.pipeline.release.signers import (
+    approvals_finding,
+    dates_finding,
+    roster_finding,
+    signatures_finding,
+    trust_finding,
+    valid_approvals,
+    valid_signatures,
+)
 from celosia.protocols.load import combined_rules
 from celosia.protocols.measures import MEASURES, Stage
 from celosia.risk.criteria import Criterion, criterion_from
@@ -53,7 +60,9 @@ from celosia.tuples.table import Tuples
 
 _PERSONAL = ("k", "l", "risk_index", "residual_risk")  # counted in persons where the institution knows them
 _NEEDS_MORE = ("k_map",)  # the population table stays in the institution
-_KNOWN = re.compile(r"data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv|dossier/[a-z_-]+\.(html|pdf|docx|svg|png)")
+_KNOWN = re.compile(
+    r"roster\.jsonl|data\.(csv|parquet|sav|dta|xlsx)|dictionary\.csv|dossier/[a-z_-]+\.(html|pdf|docx|svg|png)"
+)
 _OTHER_DATA = re.compile(r"data\.(parquet|sav|dta|xlsx)")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 # What reading an odd manifest raises: parts that are absent, of another kind, or no number. Nothing of it holds.
@@ -75,17 +84,19 @@ def verify_release(
     """
     stored = read_release(Path(release))
     manifest = stored.manifest
-    valid, signed = _signatures(stored)
+    valid = valid_signatures(stored)
     variables, described = _dictionary(stored)
     check = _measure_release(stored)
     rules, asked = _rules(stored, check, variables, valid)
-    findings = [_files(stored), _other_formats(stored), described, asked, signed, _approvals(stored)]
-    findings.append(_figures(manifest, check))
+    findings = [_files(stored), _other_formats(stored), described, asked, _figures(manifest, check)]
+    findings += [roster_finding(stored, valid), signatures_finding(stored, valid), approvals_finding(stored)]
+    findings.append(dates_finding(stored, valid, utc_now(now)))
     if manifest.forms is not None:
         findings.append(_forms(stored))
     findings += [*legal_findings(stored, signed_pdfs, trust, now), *verify_stamps(stored, trust, now)]
     if trusted:
-        findings.append(_trust(valid, stored, trusted))
+        given = [(who.key, who.name) for who in (*valid, *stored.approvals)]
+        findings.append(trust_finding(given, trusted))
     if stored.publication is not None:
         findings.append(_publication(stored.publication, stored))
     return VerifyReport(
@@ -172,61 +183,6 @@ def _other_roles(policy: Mapping[str, Any], variables: Sequence[Variable]) -> se
     for role, key in ((Role.QUASI, "quasi"), (Role.SENSITIVE, "sensitive")):
         names |= ({v.name for v in variables if v.role == role} - links) ^ set(policy.get(key, ()))
     return names
-
-
-# --- people ---------------------------------------------------------------------------------------
-
-
-def _signatures(release: ReleaseOnDisk) -> tuple[list[Approval], Finding]:
-    """The valid signatures over the manifest; one that is not right, or none at all, fails."""
-    manifest = release.manifest
-    own = [signed for signed in release.readable_signatures if signed.what == "release"]
-    valid = [signed for signed in own if signed.digest == manifest.digest and _rightly_signed(signed, manifest)]
-    bad = len(release.signatures) - len(valid)
-    clash = _clash([*valid, *release.approvals])
-    reasons = [messages.text("release.signature_wrong", count=bad)] if bad else []
-    reasons += [messages.text("release.signature_none")] if not release.signatures else []
-    reasons += [messages.text("release.same_person", name=name) for name in clash]
-    return valid, Finding("signatures", _state(not reasons), tuple(reasons))
-
-
-def _rightly_signed(approval: Approval, manifest: Manifest) -> bool:
-    """Signed by the key it names, which the manifest gives to that person in that role."""
-    known = [p for p in manifest.people if p.get("key") == approval.key or same_name(str(p.get("name")), approval.name)]
-    # One key under two names belongs to nobody.
-    alone = len(known) == 1 and known[0].get("key") == approval.key
-    return alone and approval.role in known[0].get("roles", ()) and is_rightly_signed(approval)
-
-
-def _clash(signed: Sequence[Approval]) -> list[str]:
-    """People who executed and verified."""
-    executors = [approval for approval in signed if approval.role == "executor"]
-    own = {mark for executor in executors for mark in (executor.key, executor.name.casefold())}
-    verifiers = [approval for approval in signed if approval.role == "verifier"]
-    return list(dict.fromkeys(who.name for who in verifiers if {who.key, who.name.casefold()} & own))
-
-
-def _trust(signatures: Sequence[Approval], release: ReleaseOnDisk, trusted: Mapping[str, str]) -> Finding:
-    """Whether everybody who signed or approved is on a card of the reader, under the same name.
-
-    An approval counts as much as a signature: whoever may write the folder can invent the people who approved.
-    """
-    given = [*signatures, *release.approvals]
-    unknown = [who.name for who in given if not same_name(trusted.get(who.key, ""), who.name)]
-    return Finding("trust", _state(bool(signatures) and not unknown), tuple(dict.fromkeys(unknown)))
-
-
-def _valid_approvals(release: ReleaseOnDisk) -> list[Approval]:
-    """The approvals of the manifest that are rightly signed and cover what the release holds."""
-    digests = {**release.manifest.covered, "candidate": release.manifest.files.get(DATA)}
-    covering = [approval for approval in release.approvals if approval.digest == digests.get(approval.what)]
-    return [approval for approval in covering if _rightly_signed(approval, release.manifest)]
-
-
-def _approvals(release: ReleaseOnDisk) -> Finding:
-    valid = _valid_approvals(release)
-    wrong = [approval for approval in release.approvals if approval not in valid]
-    return Finding("approvals", _state(not wrong), tuple(f"{approval.what} · {approval.name}" for approval in wrong))
 
 
 # --- the data, measured again ---------------------------------------------------------------------
@@ -419,8 +375,9 @@ def _context(
     if check is not None:
         with _scratch_folder() as scratch:
             figures = published_figures(data, plan, variables, scenarios, None, scratch, check.rows)
+    members = release.roster.current if release.roster else ()
     approvals: dict[str, list[Approval]] = {}
-    for approval in _valid_approvals(release):
+    for approval in valid_approvals(release):
         approvals.setdefault(approval.what, []).append(approval)
     return RuleContext(
         published=variables,
@@ -428,7 +385,7 @@ def _context(
         check=check,
         figures=figures,
         signatures=signatures,
-        people=tuple(Person(str(p["name"]), tuple(p["roles"]), str(p["key"])) for p in release.manifest.people),
+        people=tuple(Person(member.name, member.roles, member.key) for member in members),
         approvals=approvals,
     )
 

@@ -53,6 +53,30 @@ def join_card(folder: Path, card: Path, roles: Sequence[str], *, why: str = "") 
     return signing_keys.join_card(folder, card, roles, why=why)
 
 
+@operation(INVITE)
+def sign_people(folder: Path, key: Path, passphrase: str, expected: str) -> tuple[str, ...]:
+    """Sign into the roster whoever waits and was shown."""
+    from celosia.workbench import signing_keys
+
+    return signing_keys.sign_people(folder, key, passphrase, expected)
+
+
+@operation(INVITE)
+def change_key(folder: Path, name: str, card: Path, key: Path, passphrase: str, *, why: str = "") -> str:
+    """Give a person of the roster the key of another card."""
+    from celosia.workbench import signing_keys
+
+    return signing_keys.change_key(folder, name, card, key, passphrase, why=why)
+
+
+@operation(INVITE)
+def remove_person(folder: Path, name: str, key: Path, passphrase: str, *, why: str = "") -> str:
+    """Take a person out of the roster."""
+    from celosia.workbench import signing_keys
+
+    return signing_keys.remove_person(folder, name, key, passphrase, why=why)
+
+
 @operation(SERVER)
 def note_refusal(root: Path, project: str, what: str) -> None:
     """Note that somebody tried what their role does not include: in the project's journal, or in the server's."""

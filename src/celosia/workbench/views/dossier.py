@@ -141,9 +141,13 @@ class JoinableAccount:
 
 @dataclass(frozen=True, slots=True)
 class PeopleView:
-    """Who is in a project, who could be, and which roles the norms ask for and nobody holds."""
+    """Who is in a project, who waits for the roster, who could be, and which roles the norms ask and nobody holds."""
 
-    people: tuple[Person, ...]
+    people: tuple[Person, ...]  # whom the signed roster names
+    waiting: tuple[Person, ...] = ()
+    seal: str = ""  # of those who wait: the authority signs whom it was shown
+    signers: tuple[str, ...] = ()  # keys that may sign the roster
+    problem: str = ""  # why people.toml, roster and journal do not agree
     accounts: tuple[JoinableAccount, ...] = ()
     lacking: tuple[str, ...] = ()
 

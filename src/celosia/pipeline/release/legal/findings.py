@@ -122,13 +122,13 @@ def _record_as_noted(file: Path, noted: Mapping[str, Any] | None, release: Relea
     right = noted is not None and noted.get("record") == content_digest(file) and noted.get("pdf") == record.pdf
     right = right and record.manifest == manifest.digest
     right = right and form_digests(manifest).get(record.form) == record.form_digest
-    if not right or not all(_is_listed(signer.name, signer.role, manifest.people) for signer in record.signers):
+    if not right or not all(_is_listed(signer.name, signer.role, release) for signer in record.signers):
         raise LegalRecordDamaged(file=file.name)
     return record
 
 
-def _is_listed(name: str, role: str, people: Sequence[Mapping[str, Any]]) -> bool:
-    return any(same_name(str(person.get("name")), name) and role in person.get("roles", ()) for person in people)
+def _is_listed(name: str, role: str, release: ReleaseOnDisk) -> bool:
+    return any(same_name(member.name, name) for member in release.holders(role))
 
 
 def _verified_signers(

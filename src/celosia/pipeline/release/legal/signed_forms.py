@@ -182,7 +182,7 @@ def _bind(
 
 def _signer(signature: PdfSignature, role: str, name: str, release: ReleaseOnDisk) -> LegalSigner:
     """The person of the release that a signature belongs to: by the certificate's name, or as declared."""
-    holders = [str(person["name"]) for person in release.manifest.people if role in person.get("roles", ())]
+    holders = [member.name for member in release.holders(role)]
     if name:
         matching = [holder for holder in holders if same_name(holder, name)]
     else:

@@ -19,6 +19,7 @@ from celosia.dossier.signed import signed_lines
 from celosia.messages import text
 from celosia.model.people import Approval, Person
 from celosia.pipeline.project.author import card_path, identity_path
+from celosia.pipeline.project.fingerprints import fingerprint
 from celosia.web.errors import PassphrasesDiffer
 from celosia.web.server import rights
 from celosia.web.server.sessions import LoginThrottle
@@ -162,7 +163,7 @@ def key_part(page: PageContext, card: KeyCard | None) -> None:
     html.figures((text("web_keys.name"), card.name))
     with html.tag("p"):
         html.tag("span", text("web_keys.public") + " ")
-        html.tag("code", card.key)
+        html.tag("code", fingerprint(card.key))
     html.button(text("web_keys.card"), lambda: page.offer(card_path(own_key(page)), "celosia-card.json"))
 
 
