@@ -4,6 +4,7 @@
     commands.md      every command with its help, from the command tree
     requirements.md  every requirement with the tests that prove it, from the marks on the tests
     techniques.md    every technique with its declared parameters
+    crosswalk.md     what laws and standards ask beside what of a release answers it
     architecture.md  only its table of packages, from docs/packages.toml
 
 Run by `make pages`; a test compares the result with the files kept here. Knows nothing of the site generator.
@@ -25,7 +26,9 @@ import click
 import celosia
 from celosia import errors, messages
 from celosia.cli import build_cli
+from celosia.model.reports.crosswalk import CrosswalkLine
 from celosia.pipeline.assessment.apply_techniques import describe_techniques
+from celosia.protocols.crosswalk import load_crosswalk, pointer_text
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from pictures import packages_picture, value_picture
@@ -64,6 +67,13 @@ WORDS = {
         "un archivo suelto, o en los `[[steps]]` de celosia.toml, en orden, antes de la búsqueda. La misma semilla da "
         "los mismos bytes. Lo faltante queda faltante y lo enmascarado, enmascarado, salvo que la técnica diga otra "
         "cosa.",
+        "crosswalk": "Leyes y estándares",
+        "crosswalk_intro": "Cada obligación de la ley 21.719 de Chile, ISO/IEC 27559, NIST SP 800-188, la guía del ICO "
+        "y los tres riesgos de WP216, y la cifra, el documento o la firma de una publicación que la responde. Lo que "
+        "no se responde se dice; de lo que no se leyó no se dice nada. Es la tabla de `celosia protocol crosswalk`; "
+        "con la carpeta de una publicación (`celosia protocol crosswalk CARPETA`), esa orden la comprueba y anota sus "
+        "cifras, y con `--json` entrega `celosia/crosswalk/1`. Las reglas que la ley 21.719 permite medir son el "
+        "protocolo `ley21719`, que se usa junto a otro: `celosia init --protocol minsal,ley21719`.",
         "parameters": "| parámetro | acepta | por omisión | para qué sirve |",
         "required": "obligatorio",
         "norms": "Requisitos",
@@ -106,6 +116,13 @@ WORDS = {
         "techniques_intro": "Every treatment the norms name is a declared step: with `celosia apply` on a single file, "
         "or in the `[[steps]]` of celosia.toml, in order, before the search. The same seed gives the same bytes. What "
         "is missing stays missing and what is masked stays masked, unless the technique says otherwise.",
+        "crosswalk": "Laws and standards",
+        "crosswalk_intro": "Each obligation of Chile's law 21.719, ISO/IEC 27559, NIST SP 800-188, the ICO's guidance "
+        "and the three risks of WP216, and the figure, document or signature of a release that answers it. What is not "
+        "answered is said; of what was not read nothing is said. It is the table of `celosia protocol crosswalk`; with "
+        "the folder of a release (`celosia protocol crosswalk FOLDER`) that command verifies it and fills in its "
+        "figures, and with `--json` it gives `celosia/crosswalk/1`. The rules that can be measured of law 21.719 are "
+        "the protocol `ley21719`, used beside another: `celosia init --protocol minsal,ley21719`.",
         "parameters": "| parameter | accepts | by default | what it is for |",
         "required": "required",
         "norms": "Requirements",
@@ -136,6 +153,7 @@ def pages() -> dict[Path, str]:
         "commands.md": commands_page,
         "requirements.md": requirements_page,
         "techniques.md": techniques_page,
+        "crosswalk.md": crosswalk_page,
         "architecture.md": architecture_page,
         "pictures/packages.svg": packages_picture,
         "pictures/value.svg": value_picture,
@@ -217,6 +235,27 @@ def techniques_page(language: str) -> str:
             lines += [_parameter_row(name, param, words) for name, param in one["parameters"].items()]
             lines += ["", f"{words['norms']}: {', '.join(one['norms']) or '–'}.", ""]
     return _joined(lines)
+
+
+def crosswalk_page(language: str) -> str:
+    """Every text of the crosswalk: what it asks, what answers, how it was read."""
+    lines = _opening(language, "crosswalk")
+    columns = ("place", "asks", "coverage", "answers", "reading")
+    with messages.speaking(language):
+        lines += [messages.text("crosswalk.note"), ""]
+        for text in load_crosswalk():
+            lines += [f"## {text.source} {{ #{text.id} }}", ""]
+            lines += ["| " + " | ".join(messages.text(f"crosswalk.header.{name}") for name in columns) + " |"]
+            lines += ["|---|---|---|---|---|", *(_crosswalk_row(text.id, line) for line in text.lines), ""]
+    return _joined(lines)
+
+
+def _crosswalk_row(text: str, line: CrosswalkLine) -> str:
+    key = f"crosswalk.{text}.{line.id}"
+    answers = "<br>".join([messages.text(f"{key}.how"), *(f"· {pointer_text(each)}" for each in line.pointers)])
+    coverage = messages.text(f"crosswalk.coverage.{line.coverage}")
+    reading = messages.text(f"crosswalk.reading.{line.reading}")
+    return f"| {line.place} | {messages.text(f'{key}.asks')} | {coverage} | {answers} | {reading} |"
 
 
 def _parameter_row(name: str, param: dict, words: dict[str, str]) -> str:

@@ -53,7 +53,7 @@ def test_both_languages_have_the_same_pages() -> None:
     assert names[0] == names[1]
 
 
-@pytest.mark.parametrize("page", ["errors", "commands", "requirements", "techniques", "architecture"])
+@pytest.mark.parametrize("page", ["errors", "commands", "requirements", "techniques", "architecture", "crosswalk"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_generated_page_is_not_stale(language: str, page: str) -> None:
     path = DOCS / language / f"{page}.md"

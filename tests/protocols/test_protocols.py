@@ -42,7 +42,7 @@ def test_rules_gates_and_documents_are_named_once_and_every_gate_has_its_people(
     assert all(set(gate.roles) <= set(ROLES) and gate.roles for gate in protocol.gates)
 
 
-@pytest.mark.parametrize("identifier", IDS)
+@pytest.mark.parametrize("identifier", [name for name in IDS if name != "ley21719"])  # its text is no seed: articles
 def test_every_section_is_a_heading_of_the_norm_itself(shared, identifier):
     norm = {"minsal": "003_", "atenea": "000_", "mel": "002_", "yapo": "001_"}[norm_of(identifier)]
     text = _plain(next((shared / "seeds").glob(f"{norm}*.txt")).read_text("utf-8"))

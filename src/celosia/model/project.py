@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from celosia.model.sources import Source
 
 FORMAT = "celosia/project/1"
-PROTOCOLS = ("minsal", "atenea", "mel", "minsal-sensible")
+PROTOCOLS = ("minsal", "atenea", "mel", "minsal-sensible", "ley21719")
 ENGINE = "duckdb"  # where counting happens unless the project or the command says otherwise
 _UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _SIZE = re.compile(r"\s*(\d{1,6})(?:\.(\d{1,3}))?\s*(MB|GB|TB|MiB|GiB|TiB)\s*", re.IGNORECASE)

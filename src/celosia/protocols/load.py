@@ -29,7 +29,7 @@ from celosia.protocols.errors import (
 from celosia.protocols.measures import MEASURES
 
 PROTOCOL_FORMAT = "celosia/protocol/1"
-IDS = ("minsal", "minsal-sensible", "atenea", "mel", "yapo")
+IDS = ("minsal", "minsal-sensible", "atenea", "mel", "yapo", "ley21719")
 _FOLDER = Path(__file__).parent
 _NONE: Mapping[str, Any] = MappingProxyType({})
 

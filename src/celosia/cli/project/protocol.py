@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celosia import messages
+from celosia.cli.project import crosswalk
 from celosia.cli.shell import argument, build_command, build_group
 from celosia.cli.show import labels, print_json, print_table, role_names, say
 from celosia.model.protocols import Severity
@@ -23,7 +24,7 @@ def command() -> click.Command:
     """The group of commands."""
     list_command = build_command("list", list_protocols, [], "protocol_list")
     show_command = build_command("show", show, [argument("protocol")], "protocol_show")
-    return build_group("protocol", [list_command, show_command])
+    return build_group("protocol", [list_command, show_command, crosswalk.command()])
 
 
 def list_protocols(as_json: bool) -> None:

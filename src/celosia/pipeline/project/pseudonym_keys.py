@@ -35,7 +35,7 @@ KEY_FORMAT = "celosia/key/1"
 CODEBOOK_FORMAT = "celosia/codebook/1"
 DESTROYED_FORMAT = "celosia/destroyed/1"
 KEY_BYTES = 32
-NORMS_WITHOUT_PSEUDONYMS = ("minsal", "mel", "yapo")  # norms that publish no pseudonyms (P21)
+NORMS_WITHOUT_PSEUDONYMS = ("minsal", "mel", "yapo", "ley21719")  # norms that publish no pseudonyms (P21)
 PSEUDONYMOUS, NONE = "pseudonymous", "none"
 _KEY, _CODEBOOK = ".key", ".codebook.csv"
 

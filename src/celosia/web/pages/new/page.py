@@ -37,7 +37,7 @@ from celosia.workbench.operations.new_project import (
 )
 
 STEPS = ("source", "reading", "columns", "finish")
-_NORMS = ("minsal", "minsal-sensible", "atenea", "mel")
+_NORMS = ("minsal", "minsal-sensible", "atenea", "mel", "ley21719")
 _ACCEPTED = ".csv,.tsv,.txt,.parquet,.xlsx,.xlsm,.xls,.ods,.sav,.zsav,.dta,.sqlite,.sqlite3,.duckdb,.db"
 _WORKBOOKS = ("xlsx", "xls", "ods")
 _ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "latin-1", "windows-1252", "cp850", "mac-roman")
