@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from celosia.model.legal_signatures import TimeStamp
 from celosia.model.paths import SIGNATURES, TIME_STAMP
+from celosia.model.reports.legal_signatures import TimeStamp
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import ProjectArg, open_for_signing

@@ -15,7 +15,7 @@ from typing import Any
 from celosia import messages
 from celosia.errors import CelosiaError
 from celosia.model.errors import MissingExtra
-from celosia.model.legal_signatures import LegalSignature, LegalSigner, PdfSignature
+from celosia.model.reports.legal_signatures import LegalSignature, LegalSigner, PdfSignature
 from celosia.model.reports.verification import Finding
 from celosia.model.verdict import State
 from celosia.pipeline.project.arguments import utc_now

@@ -24,7 +24,7 @@ from cryptography import x509
 from celosia import messages
 from celosia.errors import CelosiaError
 from celosia.model.errors import MissingExtra
-from celosia.model.legal_signatures import PdfSignature
+from celosia.model.reports.legal_signatures import PdfSignature
 from celosia.pipeline.release import errors
 from celosia.pipeline.release.legal.records import LARGEST
 from celosia.pipeline.release.legal.trust import Trust, certificate_digest, common_name, der, revocation_moment

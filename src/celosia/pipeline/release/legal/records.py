@@ -12,9 +12,9 @@ from typing import Any
 
 from celosia import messages
 from celosia.model.errors import UnknownFormat
-from celosia.model.legal_signatures import LegalSignature, LegalSigner, legal_signature_from
 from celosia.model.paths import ProjectPaths
 from celosia.model.releases import Manifest
+from celosia.model.reports.legal_signatures import LegalSignature, LegalSigner, legal_signature_from
 from celosia.pipeline.project.acts import Act
 from celosia.pipeline.project.people import role_words
 from celosia.pipeline.release import errors

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from celosia.model.legal_signatures import LegalSignature, LegalSigner, PdfSignature
 from celosia.model.paths import ProjectPaths
+from celosia.model.reports.legal_signatures import LegalSignature, LegalSigner, PdfSignature
 from celosia.pipeline.candidate.errors import SamePerson
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.acts import note_missing

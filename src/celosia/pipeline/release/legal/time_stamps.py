@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 from celosia import messages
 from celosia.errors import CelosiaError
 from celosia.model.errors import MissingExtra
-from celosia.model.legal_signatures import TimeStamp
 from celosia.model.paths import SIGNATURES, TIME_STAMP, ReleasePaths
+from celosia.model.reports.legal_signatures import TimeStamp
 from celosia.model.reports.verification import Finding
 from celosia.model.verdict import State
 from celosia.pipeline.project.arguments import PathArg, utc_now
