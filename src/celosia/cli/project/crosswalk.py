@@ -22,6 +22,7 @@ TEXTS = ("ley21719", "iso27559", "nist800188", "ico", "wp216")
 def command() -> click.Command:
     """The command `crosswalk`, within `protocol`."""
     release = argument("release", type=PATH, required=False)
+    release.metavar = f"[{release.metavar}]"
     text = option("protocol_crosswalk", "--text", type=click.Choice(TEXTS), default=None)
     return build_command("crosswalk", crosswalk, [release, text], "protocol_crosswalk")
 
