@@ -44,13 +44,15 @@ STEPS = (
         ' --source-name "Registro de solicitudes" --contact datos@agencia.example --licence CC-BY-4.0'
     ),
     Step(f"celosia profile {PROJECT}"),
-    Step(f'celosia risk {PROJECT} --scenario "Edad,Departamento" --scenario "Edad,Departamento,Nivel de escolaridad"'),
+    Step(
+        f'celosia risk {PROJECT} --scenario "Edad,Departamento"'
+        ' --scenario "Edad,Departamento,Nivel de escolaridad" --declare'
+    ),
     Step(f'celosia dictionary purpose {PROJECT} --variables "{VARIABLES}" --purpose "{USE}"'),
     Step("Se escoge la microagregación de los ingresos en celosia.toml", choose_technique),
     Step(f"celosia plan {PROJECT}"),
     Step(f"celosia approve {PROJECT} plan --role lead --yes {sign_with('clara')}"),
     Step(f"celosia run {PROJECT}"),
-    Step(f"celosia request {PROJECT} --closing"),
     Step(f"celosia check {PROJECT}"),
     Step(f"celosia approve {PROJECT} candidate --role verifier --yes {sign_with('nidia')}"),
     Step(f"celosia release {PROJECT} --formats csv,parquet"),

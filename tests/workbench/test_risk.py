@@ -319,7 +319,7 @@ def test_the_risk_after_treatment_stands_beside_the_first(tmp_path):
     run_to_candidate(folder)
     comparison = risk_after(folder, now=NOW)["found"]["risk"]
     assert (comparison["before"]["rows"], tuple(comparison["quasi"])) == (120, ("SEXO", "ZONA"))
-    assert {name for name, _, _ in comparison["scenarios"]} == {"SEXO", "ZONA", "SEXO × ZONA"}
+    assert {name for name, _, _ in comparison["scenarios"]} == {"SEXO × ZONA"}
     after = risk_state(folder).after
     assert after is not None
     assert after.report.risk is not None

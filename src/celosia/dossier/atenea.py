@@ -7,6 +7,7 @@ Source: Agencia ATENEA, Guía para la Anonimización de Datos Estructurados G3_D
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -41,6 +42,15 @@ from celosia.model.reports.scenarios import (
 )
 from celosia.model.requests import Request
 from celosia.model.variables import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class EliminatedVariable:
+    """A variable of the base of which nothing is delivered, and why."""
+
+    variable: Variable
+    reason: str  # identifier, limited, free_text, treatment, step, purpose
+
 
 PERTURBING = ("microaggregate", "noise", "swap", "rank_swap", "swap_households", "round", "pram", "shuffle")
 _LINES = 60  # rows of a frequency table in a printed report
@@ -263,23 +273,49 @@ def _frequency_table(table: FrequencyTable) -> Iterator[Block]:
 
 
 def techniques_document(
-    changes: Sequence[Mapping[str, Any]] | None, done: Done | None, seed: str = "none", language: str = "es"
+    changes: Sequence[Mapping[str, Any]] | None,
+    done: Done | None,
+    seed: str = "none",
+    language: str = "es",
+    eliminated: Sequence[EliminatedVariable] = (),
 ) -> Document:
     """What was applied, step by step, by the guide's two families of methods; None while nothing was."""
     with messages.speaking(language):
-        return _document("techniques", "4.2.4", _technique_blocks(changes, done, seed))
+        return _document("techniques", "4.2.4", _technique_blocks(changes, done, seed, eliminated))
 
 
-def _technique_blocks(changes: Sequence[Mapping[str, Any]] | None, done: Done | None, seed: str) -> Iterator[Block]:
+def _technique_blocks(
+    changes: Sequence[Mapping[str, Any]] | None,
+    done: Done | None,
+    seed: str,
+    eliminated: Sequence[EliminatedVariable],
+) -> Iterator[Block]:
     if changes is None:
         yield Paragraph(_word("techniques.none"))
         return
+    yield Heading(_word("techniques.eliminated"))
+    yield _eliminated(eliminated) if eliminated else Paragraph(_word("techniques.none_eliminated"))
     yield Heading(_word("techniques.applied"))
     yield _steps(changes) if changes else Paragraph(_word("techniques.no_steps"))
     if done is not None:
         yield Heading(_word("techniques.search"))
         yield Items(tuple(search_sentences(done)))
     yield Fields(((_word("techniques.seed"), _word(f"techniques.seed_{seed}")),))
+
+
+def _eliminated(eliminated: Sequence[EliminatedVariable]) -> Table:
+    """Elimination of variables is a method of the guide, and its first: each with its class and why it left (A23)."""
+    header = [_word(f"techniques.{key}") for key in ("variable", "description", "class", "reason")]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.variable.name,
+            each.variable.label,
+            class_word(each.variable),
+            _word(f"techniques.because.{each.reason}"),
+        )
+        for each in eliminated
+    ]
+    return table_of(header, rows, (1.4, 2.2, 1.4, 1.8))
 
 
 def _steps(changes: Sequence[Mapping[str, Any]]) -> Table:

@@ -13,8 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tomlkit
-
 from celosia.model import dictionary
 from celosia.model.plan import digest_of
 from celosia.model.reports.geography import MINIMUM
@@ -28,7 +26,6 @@ from celosia.model.reports.scenarios import (
     threshold_of,
 )
 from celosia.model.reports.special_uniques import Scoring
-from celosia.model.schema import Schema
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Kind, Role, Treatment, Variable
 from celosia.pipeline.assessment.individual_risk import people_risk
@@ -39,6 +36,7 @@ from celosia.pipeline.candidate.closing_evaluation import closing_evaluation
 from celosia.pipeline.intake.open_table import open_table
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import utc_now
+from celosia.pipeline.project.declared_scenarios import declare_scenarios, note_risk
 from celosia.pipeline.project.edits import edit_settings
 from celosia.pipeline.project.files import digest_of_file
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
@@ -213,6 +211,7 @@ def risk_scenarios(
     request = ScenarioRequest(tuple(scenarios), all_combinations, threshold, tuple(variables), identifiers)
     with open_table(project, report) as data:
         counted = scenario_risk_table(data, request, report=report)
+    note_risk(project, (risk.scenario for risk in counted.scenarios), now)
     return _save(project, "risk_scenarios", asked, counted.as_dict(), now)
 
 
@@ -337,23 +336,8 @@ def add_scenario(
     now: datetime | None = None,
 ) -> int:
     """Declare a scenario in celosia.toml with its criterion in whole numbers; give how many there are."""
-    project = open_project(source)
-    known = Schema(tuple(variable.name for variable in project.variables))
-    scenario: dict[str, Any] = {"variables": list(known.chosen(variables, "--scenario"))}
-    if at_most is not None:
-        scenario["threshold"] = threshold_for(at_most)
-    with edit_settings(project, expected) as document:
-        listed: Any = document.get("scenarios")
-        # Written the way the file writes them: tables of their own, or a list.
-        table: Any = tomlkit.inline_table() if isinstance(listed, tomlkit.items.Array) else tomlkit.table()
-        table.update(scenario)
-        if listed is None:
-            document.append("scenarios", tomlkit.aot())
-            listed = document["scenarios"]
-        listed.append(table)
-        count = len(listed)
-    _journal.append_entry(project.paths.journal, "scenarios", utc_now(now), {"scenarios": count})
-    return count
+    threshold = None if at_most is None else threshold_for(at_most)
+    return declare_scenarios(source, [variables], threshold, expected=expected, now=now)
 
 
 def remove_scenario(

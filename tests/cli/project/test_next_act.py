@@ -17,10 +17,12 @@ from celosia.pipeline.candidate.closing_evaluation import closing_evaluation
 from celosia.pipeline.candidate.errors import CandidateFails
 from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.candidate.verifier_check import check_candidate
+from celosia.pipeline.intake.profile import profile_report
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.edits import write_request
 from celosia.pipeline.release.make_release import make_release
 from celosia.pipeline.release.status import status
+from celosia.workbench.risk import risk_scenarios
 from tests.projects.steps import NOW, PHRASE, add_settings, edit_dictionary
 from tests.projects.survey import ANSWERS, add_people, make_project
 
@@ -31,6 +33,8 @@ ROUNDING = '[[steps]]\ntechnique = "round"\ncolumns = ["INGRESO"]\nbase = 500000
 def folder(tmp_path) -> Path:
     folder = make_project(tmp_path / "p", ("atenea",))
     write_request(folder, now=NOW, **ANSWERS)
+    profile_report(folder, now=NOW)
+    risk_scenarios(folder, now=NOW)
     return folder
 
 

@@ -100,9 +100,11 @@ def test_the_overview_is_computed_on_request_and_said_to_be_old_when_a_role_chan
 def test_the_form_says_what_is_missing_and_writes_the_request(chromium: Browser, running, guide: Path):
     with tab(chromium, running) as (page, heard):
         open_page(page, running, f"/p/{guide.name}/request")
-        assert "Faltan por responder 9 puntos" in page.inner_text("main")
+        assert "Faltan por responder 11 puntos" in page.inner_text("main")
         page.get_by_label("¿Quién usará los datos?").select_option("external")
         page.get_by_label("¿Quién los solicita?").fill("Universidad")
+        page.get_by_label("¿Qué funcionario").fill("Nora Gil")
+        page.get_by_label("¿En qué fecha se recibió").fill("2026-10-01")
         page.get_by_label("¿Con qué nivel de agregación").fill("registro")
         page.get_by_label("¿Con qué autorización").fill("Convenio 3")
         page.get_by_label("¿Para qué se usarán?").fill("estudio")

@@ -1,4 +1,4 @@
-"""`celosia risk`: how exposed people are, scenario by scenario. Only counts, changes nothing.
+"""`celosia risk`: how exposed people are, scenario by scenario. It only counts; with `--declare` the scenarios stay.
 
 Each part declares its options, its keys of the report and how they are shown; a new one joins PARTS.
 """

@@ -18,6 +18,7 @@ def options() -> list[click.Parameter]:
     """The options of the scenarios."""
     return [
         option("risk", "--scenario", multiple=True, callback=_split, metavar="A,B"),
+        option("risk", "--declare", is_flag=True),
         option("risk", "--all-combinations", type=click.IntRange(min=2), default=None),
         names_option("risk", "--quasi"),
         option("risk", "--identifiers", is_flag=True),
@@ -47,9 +48,16 @@ def needs_roles(settings: Settings) -> bool:
 def figures(data: Any, settings: Settings, watch: Watch) -> dict[str, Any]:
     """The scenarios in their order."""
     from celosia.pipeline.assessment.scenario_risk import scenario_risk_table
+    from celosia.pipeline.project.declared_scenarios import declare_scenarios, note_risk
 
     risk = scenario_risk_table(data, _request(settings), settings["person"], settings["table"], watch)
-    return dict(risk.as_dict())
+    scenarios = [line.scenario for line in risk.scenarios]
+    declared = {}
+    if settings["declare"]:
+        new = [scenario.variables for scenario in scenarios if scenario.origin != "declared"]
+        declared = {"declared": declare_scenarios(data.project or data.source.name, new, settings["threshold"])}
+    note_risk(data.project, scenarios)
+    return {**risk.as_dict(), **declared}
 
 
 def show(report: dict[str, Any], settings: Settings) -> None:
@@ -68,6 +76,8 @@ def show(report: dict[str, Any], settings: Settings) -> None:
     masked = [scenario for scenario in scenarios if scenario["masked"]["rows"]]
     if masked:
         say("risk.masked", scenarios=len(masked), units=max(scenario["masked"]["units"] for scenario in masked))
+    if "declared" in report:
+        say("risk.declared", count=report["declared"])
     for scenario in scenarios:
         if "table" in scenario:
             _show_table(scenario, report["unit"])

@@ -29,10 +29,12 @@ def run(target: str, into: Path | None, rare: int, as_json: bool, **reading: Any
     """Profile, save and show."""
     from celosia.pipeline.intake.open_table import open_table
     from celosia.pipeline.intake.profile import profile_table, save_profile
+    from celosia.pipeline.project.declared_scenarios import note_exploration
 
     with watching(as_json) as watch, open_table(target, watch, **reading_choices(reading)) as data:
         report = profile_table(data, watch, rare)
         saved = save_profile(report, Path(target), into)
+        note_exploration(data.project)
     if as_json:
         print_json(report.as_dict())
         return

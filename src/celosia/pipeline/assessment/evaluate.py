@@ -18,17 +18,19 @@ from celosia.evaluation.sample import Sample
 from celosia.model.errors import UnknownVariable
 from celosia.model.plan import Plan, policy_from
 from celosia.model.reports.evaluation import EvaluationReport, FileFacts, RiskComparison
-from celosia.model.reports.scenarios import THRESHOLD, threshold_of
+from celosia.model.reports.scenarios import THRESHOLD, Scenario, threshold_of
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Role, Scale, Variable
 from celosia.pipeline.assessment.errors import CandidateOfOtherPlan, NoCandidate, NoCommonColumn
 from celosia.pipeline.assessment.evaluation_risk import (
+    declared_shares,
     open_released_persons,
     risk_side,
     scenario_shares,
     search_metrics,
 )
 from celosia.pipeline.assessment.evaluation_samples import CommonColumns, FileColumns, make_samples
+from celosia.pipeline.assessment.scenario_risk import read_scenario
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.project.folder import Project, names_project
 from celosia.pipeline.project.progress import Progress, stage_progress
@@ -166,7 +168,7 @@ def evaluate_pair(pair: FilePair, request: EvaluationRequest, report: Progress =
         propensity=comparison.propensity,
         numeric=comparison.numeric,
         contrast=comparison.contrast,
-        risk=compare_risk(pair, question.quasi, columns, request.threshold),
+        risk=compare_risk(pair, question.quasi, columns, request.threshold, _declared(pair)),
         distributions=comparison.distributions,
         weights=request.weights,
         key=request.key,
@@ -238,9 +240,16 @@ def veiled_variables(described: Mapping[str, Variable]) -> list[str]:
 
 
 def compare_risk(
-    pair: FilePair, quasi: tuple[str, ...], columns: CommonColumns, threshold: Fraction
+    pair: FilePair,
+    quasi: tuple[str, ...],
+    columns: CommonColumns,
+    threshold: Fraction,
+    scenarios: Sequence[Scenario] = (),
 ) -> RiskComparison | None:
-    """The identification risk over the quasi-identifiers in both files; None where there is none."""
+    """The identification risk over the quasi-identifiers in both files; None where there is none.
+
+    With the scenarios of a risk analysis, those are compared and no others.
+    """
     if not quasi:
         return None
     key = pair.before.person
@@ -248,10 +257,19 @@ def compare_risk(
     with open_released_persons(pair.after, pair.order) as (table, person):
         person_column = person or (columns.renamed.get(key) if key else None)
         second = table.tuples(published, person_column)
+        persons = (key if person_column else None, person_column)
+        declared = declared_shares(pair.before, table, persons, columns.renamed, scenarios) if scenarios else ()
     # Persons are counted in both files, or rows in both.
-    first = pair.before.table.tuples(quasi, key if person_column else None)
+    first = pair.before.table.tuples(quasi, persons[0])
     sides = risk_side(first, threshold), risk_side(second, threshold)
-    return RiskComparison(quasi, str(float(threshold)), *sides, scenario_shares(first, second, threshold))
+    return RiskComparison(quasi, str(float(threshold)), *sides, declared or scenario_shares(first, second, threshold))
+
+
+def _declared(pair: FilePair) -> tuple[Scenario, ...]:
+    """The scenarios that the project of a pair declares."""
+    project = pair.before.project if pair.plan is not None else None
+    specs = project.settings.get("scenarios", ()) if project is not None else ()
+    return tuple(read_scenario(spec, Fraction(THRESHOLD), "declared") for spec in specs)
 
 
 def _facts(data: OpenTable) -> FileFacts:

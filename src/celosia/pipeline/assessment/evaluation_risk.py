@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from celosia.model.plan import Plan, policy_from
 from celosia.model.reports.evaluation import RiskSide
 from celosia.model.reports.measures import MissingReading
 from celosia.model.reports.scenarios import Scenario, ScenarioRisk
+from celosia.pipeline.assessment.scenario_risk import hierarchies_for
 from celosia.pipeline.intake.open_table import OpenTable
 from celosia.pipeline.planning.hierarchies import compiled_hierarchies
 from celosia.risk.classes import ClassSizes, class_sizes
@@ -80,6 +81,41 @@ def scenario_shares(before: Tuples, after: Tuples, threshold: Fraction) -> tuple
     share_before, share_after = (_shares(table, chosen, threshold) for table in (before, after))
     rows = [(" × ".join(before.names[i] for i in known), share_before[known], share_after[known]) for known in chosen]
     return tuple(sorted(rows, key=lambda row: (-row[1], row[0]))[:_LISTED])
+
+
+def declared_shares(
+    before: OpenTable,
+    after: Table,
+    persons: tuple[str | None, str | None],
+    renamed: Mapping[str, str],
+    scenarios: Sequence[Scenario],
+) -> tuple[tuple[str, float, float], ...]:
+    """Share at risk in each scenario of the risk analysis, as it was and by what of it is published (A28).
+
+    `persons` are the keys of the person in both files, `renamed` the published name of each variable. A scenario of
+    which nothing is published puts nobody at risk any more.
+    """
+    named = {name for scenario in scenarios for name in scenario.variables}
+    first = before.table.tuples([name for name in before.table.names if name in named], persons[0])
+    second = {part: Scenario(*part) for scenario in scenarios if (part := _published_part(scenario, renamed))[0]}
+    published = dict.fromkeys(name for names, _ in second for name in names)
+    risks = scenario_report(first, scenarios, hierarchies_for(before, first, scenarios)).scenarios
+    left: dict[tuple[tuple[str, ...], Fraction], float] = {}
+    if second:
+        report = scenario_report(after.tuples(tuple(published), persons[1]), tuple(second.values()))
+        left = {(risk.scenario.variables, risk.scenario.threshold): risk.share for risk in report.scenarios}
+    return tuple(
+        (_scenario_name(risk.scenario), risk.share, left.get(_published_part(risk.scenario, renamed), 0.0))
+        for risk in risks
+    )
+
+
+def _published_part(scenario: Scenario, renamed: Mapping[str, str]) -> tuple[tuple[str, ...], Fraction]:
+    return tuple(renamed[name] for name in scenario.variables if name in renamed), scenario.threshold
+
+
+def _scenario_name(scenario: Scenario) -> str:
+    return " × ".join(f"{name} ({level})" if level else name for name, level in scenario.columns)
 
 
 def _shares(

@@ -89,7 +89,7 @@ def scenario_risk_table(
         _refuse_tables(data, scenarios)
     named = {name for scenario in scenarios for name in scenario.variables}
     tuples = data.table.tuples([name for name in data.table.names if name in named], data.person_key(person))
-    hierarchies = _hierarchies(data, tuples, scenarios)
+    hierarchies = hierarchies_for(data, tuples, scenarios)
     risks = scenario_report(tuples, scenarios, hierarchies, stage_progress(report, "risk"))
     if any(scenario.origin == "generated" for scenario in scenarios) and not request.quasi:
         risks = replace(risks, left_out=dictionary.uncombined_quasi(data.variables))
@@ -123,7 +123,7 @@ def _refuse_tables(data: OpenTable, scenarios: Sequence[Scenario]) -> None:
         raise TableOfIdentifiers(variables=", ".join(dict.fromkeys(identifiers)))
 
 
-def _hierarchies(data: OpenTable, tuples: Tuples, scenarios: Sequence[Scenario]) -> dict[str, CompiledHierarchy]:
+def hierarchies_for(data: OpenTable, tuples: Tuples, scenarios: Sequence[Scenario]) -> dict[str, CompiledHierarchy]:
     """The hierarchies of the variables that a scenario wants coarser; each must have the level."""
     levels = [(name, level) for scenario in scenarios for name, level in scenario.columns if level != 0]
     if not levels:
@@ -149,6 +149,14 @@ def scenarios_for(data: OpenTable, request: ScenarioRequest) -> tuple[Scenario, 
     for scenario in (*explicit, *generated):
         unique.setdefault((frozenset(scenario.columns), scenario.threshold), scenario)
     return tuple(unique.values())
+
+
+def analysed_scenarios(data: OpenTable) -> tuple[Scenario, ...]:
+    """The scenarios of the risk report of a project: the declared ones, or its quasi-identifiers; none without any."""
+    try:
+        return scenarios_for(data, ScenarioRequest())
+    except NoScenario:
+        return ()
 
 
 def read_scenario(spec: str | Sequence[str] | Mapping[str, Any], common: Fraction, origin: str) -> Scenario:

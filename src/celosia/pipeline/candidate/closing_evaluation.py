@@ -30,6 +30,7 @@ from celosia.pipeline.assessment.evaluate import (
     veiled_variables,
 )
 from celosia.pipeline.assessment.evaluation_samples import CommonColumns, FileColumns, make_samples
+from celosia.pipeline.assessment.scenario_risk import analysed_scenarios
 from celosia.pipeline.candidate.approvals import digest_for
 from celosia.pipeline.candidate.rule_context import original_names
 from celosia.pipeline.intake.open_table import OpenTable, open_table
@@ -71,7 +72,7 @@ def closing_evaluation(folder: ProjectArg, *, report: Progress = None) -> Closin
         checks = _check_choices(pair, sides, choices, rows)
         original = original_names(plan)
         quasi = tuple(original[name] for name in plan.policy["quasi"] if original.get(name) in sides.common)
-        risk = compare_risk(pair, quasi, sides, Fraction(THRESHOLD))
+        risk = compare_risk(pair, quasi, sides, Fraction(THRESHOLD), analysed_scenarios(pair.before))
     closing = ClosingReport(
         candidate=digest,
         request=digest_of(request.as_dict()),

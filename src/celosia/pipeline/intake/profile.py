@@ -19,6 +19,7 @@ from celosia.model.paths import PROFILE, ProjectPaths
 from celosia.model.reports.profile import Exposure, ProfileReport, VariableProfile
 from celosia.model.variables import Role, Scale, Variable
 from celosia.pipeline.intake.open_table import OpenTable, open_table
+from celosia.pipeline.project.declared_scenarios import note_exploration
 from celosia.pipeline.project.folder import ProjectArg, is_project, open_project
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.pipeline.project.saved_reports import save_report
@@ -123,6 +124,7 @@ def profile_report(folder: ProjectArg, *, report: Progress = None, now: datetime
     with open_table(project) as table:
         made = profile_table(table, report)
     save_report(project, REPORT, made.as_dict(), now=now)
+    note_exploration(project, now)
     return made
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from celosia import messages
 from celosia.data.sheets import write_rows
 from celosia.dossier.atenea import (
+    EliminatedVariable,
     evaluation_document,
     profile_document,
     request_document,
@@ -38,6 +39,7 @@ from celosia.model.reports.evaluation import EvaluationReport
 from celosia.model.reports.scenarios import ScenarioReport
 from celosia.model.rules import RuleReport
 from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.variables import Role, Scale, Treatment, Variable
 from celosia.pipeline.assessment.errors import NoCandidate, NoScenario
 from celosia.pipeline.assessment.scenario_risk import scenario_risk
 from celosia.pipeline.candidate.mel import annotated_dictionary, contrast_report, source_figures
@@ -193,9 +195,26 @@ def atenea_risk(inputs: DocumentInput, language: str) -> Document:
 def atenea_techniques(inputs: DocumentInput, language: str) -> Document:
     """The record of techniques."""
     plan = inputs.plan if inputs.check is not None else None
-    return techniques_document(
-        plan.changes if plan else None, inputs.work_done, plan.seed if plan else "none", language
-    )
+    changes, seed = (plan.changes, plan.seed) if plan else (None, "none")
+    return techniques_document(changes, inputs.work_done, seed, language, eliminated_variables(inputs))
+
+
+def eliminated_variables(inputs: DocumentInput) -> tuple[EliminatedVariable, ...]:
+    """The variables of the source of which nothing is published, each with the first reason that holds."""
+    removed = {name for change in (inputs.plan.changes if inputs.plan else ()) for name in change["removed"]}
+    limited, lines = set(inputs.request.limited), {variable.name: variable for variable in inputs.variables}
+
+    def reason_of(variable: Variable) -> str:
+        reasons = {
+            "identifier": variable.role == Role.IDENTIFIER,
+            "limited": variable.name in limited,
+            "free_text": variable.scale == Scale.FREE_TEXT,
+            "treatment": variable.treatment == Treatment.REMOVE,
+            "step": variable.name in removed,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "purpose")
+
+    return tuple(EliminatedVariable(lines[name], reason_of(lines[name])) for name in inputs.withheld)
 
 
 def atenea_evaluation(inputs: DocumentInput, language: str) -> Document:

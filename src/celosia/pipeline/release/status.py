@@ -7,32 +7,29 @@ read is reported, blocks the gate that needs it, and does not hide the others.
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from celosia import messages
-from celosia.dossier.closing import failing_text, ways_out
 from celosia.dossier.intruder_words import human_sentence
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.paths import DATA, MANIFEST, RELEASES, SETTINGS, ProjectPaths, ReleasePaths
 from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan, digest_of
-from celosia.model.protocols import Gate, Protocol, Rule
+from celosia.model.protocols import Protocol, Rule
 from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
 from celosia.model.requests import Request
 from celosia.model.variables import Role, Variable
 from celosia.model.verdict import CheckReport
 from celosia.pipeline.candidate.approvals import approval_states, digest_for
 from celosia.pipeline.candidate.claims import read_claims
-from celosia.pipeline.candidate.closing_evaluation import limited_in, stored_closing
+from celosia.pipeline.candidate.closing_evaluation import limited_in
 from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check, statement_in
 from celosia.pipeline.candidate.rules import judge_rule, missing_signers, rules_of
 from celosia.pipeline.intruder.claims import summarise_claims
@@ -44,17 +41,22 @@ from celosia.pipeline.project.request import missing_items
 from celosia.pipeline.project.roster import signed_people, waiting
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import changed_forms, forms_folder
+from celosia.pipeline.release.gate_outcomes import (
+    DONE,
+    GateOutcome,
+    closing_outcome,
+    doers_of,
+    exploration_outcome,
+    quote,
+    risk_outcome,
+    was_checked,
+)
 from celosia.pipeline.release.legal.records import legal_sentences
 from celosia.pipeline.release.signers import valid_signatures
 from celosia.protocols.load import load, norm_of
 from celosia.protocols.words import measured_text, sentence_of
 
 _Part = TypeVar("_Part")
-# Whose work it is where neither the command nor the gate says it.
-_DOERS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("plan", "run", "dictionary", "release", "deliver", "people", "profile", "risk"), ("executor",)),
-    "check": ("verifier",),
-}
 _MEASURES: Mapping[str, tuple[str, ...]] = {
     "request": ("request_items",),
     "dictionary": ("roles", "labels", "dictionary", "dictionary_approval"),
@@ -65,17 +67,6 @@ _MEASURES: Mapping[str, tuple[str, ...]] = {
     "signatures": ("signatures",),
 }
 _PROBLEMS = (SETTINGS, "overrides", "people", "roster", "approvals", "journal", "legal")
-
-
-class GateOutcome(NamedTuple):
-    """Why a gate is not done, what to type and who does: an empty reason says that it is done."""
-
-    reason: str
-    command: str
-    doers: tuple[str, ...] = ()
-
-
-_DONE = GateOutcome("", "")
 
 
 @dataclass(slots=True)
@@ -213,7 +204,7 @@ def status_of(facts: ProjectFacts, today: date) -> StatusReport:
     problems = [words for part, words in facts.faults.items() if part in _PROBLEMS or part.startswith(f"{RELEASES}/")]
     if facts.waiting and "roster" not in facts.faults:
         people = ", ".join(person.name for person in facts.waiting)
-        problems.append(messages.text("status.people_wait", names=people, folder=_quote(facts.folder)))
+        problems.append(messages.text("status.people_wait", names=people, folder=quote(facts.folder)))
     if not names:
         problems.append(messages.text("status.no_protocol"))
     return StatusReport(
@@ -245,22 +236,16 @@ def _gates(facts: ProjectFacts, protocol: Protocol, rules: tuple[Rule, ...]) -> 
             reason = human_sentence(summarise_claims(facts.claims, facts.claims.candidate))  # how sure "nobody" is
         gate_status = GateStatus(protocol.id, gate.id, gate.section, gate.roles, state, reason, command)
         if state is GateState.BLOCKED:
-            doers = doers or _doers(command, gate)
+            doers = doers or doers_of(command, gate)
             names = tuple(person.name for person in facts.people if set(doers) & set(person.roles))
             gate_status = replace(gate_status, doers=doers, people=names)
         gates.append(gate_status)
     return gates
 
 
-def _doers(command: str, gate: Gate) -> tuple[str, ...]:
-    """The roles of whoever types a command: the one that it names, else those whose work it is."""
-    named = re.search(r"--role (\w+)", command)
-    return (named[1],) if named else _DOERS.get(command.split()[1] if command else "", gate.roles)
-
-
 def _judge(facts: ProjectFacts, gate: str, rules: tuple[Rule, ...], protocol: Protocol) -> GateOutcome:
     """What a gate leaves behind first, then the rules about people and documents that belong to it."""
-    outcome = _GATE_CHECKS[gate](facts, protocol) if gate in _GATE_CHECKS else _DONE
+    outcome = _GATE_CHECKS[gate](facts, protocol) if gate in _GATE_CHECKS else DONE
     if outcome.reason:
         return outcome
     context = facts.context()
@@ -273,18 +258,18 @@ def _judge(facts: ProjectFacts, gate: str, rules: tuple[Rule, ...], protocol: Pr
             if not result.passes:
                 words = messages.text("status.unmet", rule=sentence_of(result), measured=measured_text(result))
                 return GateOutcome(words, _command(facts, gate, rule))
-    return _DONE
+    return DONE
 
 
 def _command(facts: ProjectFacts, gate: str, rule: Rule) -> str:
     """What to type for a rule of a gate that does not hold."""
-    if rule.measure == "second_person" and _was_checked(facts):
-        return f"celosia approve {_quote(facts.folder)} candidate --role verifier"
+    if rule.measure == "second_person" and was_checked(facts.candidate, facts.journal):
+        return f"celosia approve {quote(facts.folder)} candidate --role verifier"
     if rule.measure.endswith("_approval"):
         subject = rule.measure.removesuffix("_approval")
-        return f"celosia approve {_quote(facts.folder)} {subject} --role {_signer(facts, rule)}"
+        return f"celosia approve {quote(facts.folder)} {subject} --role {_signer(facts, rule)}"
     if rule.measure in ("dictionary", "labels"):  # descriptions and labels are written in the dictionary itself
-        return f"celosia dictionary export {_quote(facts.folder)} {_quote(facts.paths.dictionary_workbook)}"
+        return f"celosia dictionary export {quote(facts.folder)} {quote(facts.paths.dictionary_workbook)}"
     return _gate_command(facts, gate)
 
 
@@ -321,22 +306,17 @@ def _signers_text(facts: ProjectFacts, roles: Sequence[str]) -> str:
 def signing_command(facts: ProjectFacts, role: str) -> str:
     """What brings the signature of a role: to sign, else to make a release that lists its holder, else to name one."""
     if facts.release is not None and _holders(facts, role):
-        return f"celosia sign {_quote(facts.release.folder)} --role {role}"
+        return f"celosia sign {quote(facts.release.folder)} --role {role}"
     if any(role in person.roles for person in facts.people):
-        return f"celosia release {_quote(facts.folder)}"
+        return f"celosia release {quote(facts.folder)}"
     if any(role in person.roles for person in facts.waiting):
-        return f"celosia people sign {_quote(facts.folder)}"
-    return f"celosia people add {_quote(facts.folder)} --card … --role {role}"
-
-
-def _quote(path: object) -> str:
-    """A path as it can be typed."""
-    return shlex.quote(str(path))
+        return f"celosia people sign {quote(facts.folder)}"
+    return f"celosia people add {quote(facts.folder)} --card … --role {role}"
 
 
 def _gate_command(facts: ProjectFacts, gate: str) -> str:
-    folder = _quote(facts.folder)
-    release = _quote(facts.release.folder) if facts.release else f"{folder}/{RELEASES}/…"
+    folder = quote(facts.folder)
+    release = quote(facts.release.folder) if facts.release else f"{folder}/{RELEASES}/…"
     return {
         "request": f"celosia request {folder}",
         "dictionary": f"celosia dictionary check {folder}",
@@ -367,7 +347,7 @@ def _request(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
         return _block(facts, "request", "no_request")
     missing = missing_items(facts.request, (protocol.id,))
     names = [messages.text(item) if messages.has(item := f"protocols.item.{key}") else key for key in missing]
-    return _block(facts, "request", "items", names=", ".join(names)) if missing else _DONE
+    return _block(facts, "request", "items", names=", ".join(names)) if missing else DONE
 
 
 def _dictionary(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
@@ -375,21 +355,29 @@ def _dictionary(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
         return GateOutcome(facts.faults.get("dictionary", "–"), _gate_command(facts, "dictionary"))
     if not dictionary.publishable_variables(facts.variables):
         words = messages.text("status.reason.nothing_published")
-        return GateOutcome(words, f"celosia dictionary purpose {_quote(facts.folder)} --variables A,B,C --purpose …")
+        return GateOutcome(words, f"celosia dictionary purpose {quote(facts.folder)} --variables A,B,C --purpose …")
     published = dictionary.publishable_variables(facts.variables)
     judged = any(rule.measure == "l" for rule in protocol.rules)
     if judged and not any(v.role == Role.SENSITIVE for v in published) and not statement_in(facts.request):
         words = messages.text("status.reason.no_sensitive")
-        command = f"celosia request {_quote(facts.folder)} --no-sensitive-attribute …"
+        command = f"celosia request {quote(facts.folder)} --no-sensitive-attribute …"
         return GateOutcome(words, command, ("head",))
-    return _DONE
+    return DONE
+
+
+def _exploration(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    return exploration_outcome(facts.project, facts.journal)
+
+
+def _risk(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
+    return risk_outcome(facts.project, facts.journal)
 
 
 def _plan(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if facts.plan is None:
         words = facts.faults.get("plan") or messages.text("status.reason.no_plan")
         return GateOutcome(words, _gate_command(facts, "plan"))
-    return _block(facts, "plan", "stale_plan") if facts.stale else _DONE
+    return _block(facts, "plan", "stale_plan") if facts.stale else DONE
 
 
 def _run(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
@@ -402,34 +390,19 @@ def _run(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
         return _block(facts, "run", "other_plan")
     limited = limited_in(facts.request, facts.plan) if facts.request is not None else ()
     if not limited:
-        return _DONE
+        return DONE
     words = messages.text("status.reason.limited", names=", ".join(limited))
-    return GateOutcome(words, f"celosia request {_quote(facts.folder)} --extract", ("executor",))
+    return GateOutcome(words, f"celosia request {quote(facts.folder)} --extract", ("executor",))
 
 
 def _intruder(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     if "claims" in facts.faults:
         return GateOutcome(facts.faults["claims"], _gate_command(facts, "intruder"))
-    return _block(facts, "intruder", "no_claims") if facts.claims is None else _DONE
+    return _block(facts, "intruder", "no_claims") if facts.claims is None else DONE
 
 
 def _check(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
-    """The closing evaluation, where the protocol asks for one; the approval is judged by its rule."""
-    if facts.project is None or not any(rule.measure == "properties" for rule in protocol.rules):
-        return _DONE
-    closing = stored_closing(facts.project, facts.candidate, facts.request)
-    if closing is None:
-        return _block(facts, "check", "no_closing")
-    if closing.passes:
-        return _DONE
-    words = messages.text("status.reason.not_kept", failing=failing_text(closing), ways=ways_out())
-    return GateOutcome(words, f"celosia plan {_quote(facts.folder)}")
-
-
-def _was_checked(facts: ProjectFacts) -> bool:
-    """Whether somebody measured this very candidate again, and all held."""
-    checks = [entry.get("facts") or {} for entry in facts.journal if entry.get("what") == "check"]
-    return any(check.get("candidate") == facts.candidate and check.get("holds") is True for check in checks)
+    return closing_outcome(facts.project, facts.candidate, facts.request, protocol)
 
 
 def _release(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
@@ -442,30 +415,30 @@ def _release(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     signed = facts.release.manifest.covered.get("request")
     if facts.request is not None and signed not in (None, digest_of(facts.request.as_dict())):
         return _block(facts, "release", "request_changed", release=name)
-    return _DONE
+    return DONE
 
 
 def _delivery(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     manifest = ReleasePaths(facts.paths.delivery).manifest
-    return _DONE if manifest.is_file() else _block(facts, "delivery", "no_delivery")
+    return DONE if manifest.is_file() else _block(facts, "delivery", "no_delivery")
 
 
 def _signatures(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
-    return _block(facts, "signatures", "no_release") if facts.release is None else _DONE
+    return _block(facts, "signatures", "no_release") if facts.release is None else DONE
 
 
 def _consultation(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     entry = facts.release.publication if facts.release else None
-    return _DONE if entry and entry.consultation else _block(facts, "consultation", "no_consultation")
+    return DONE if entry and entry.consultation else _block(facts, "consultation", "no_consultation")
 
 
 def _publication(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     entry = facts.release.publication if facts.release else None
-    return _DONE if entry else _block(facts, "publication", "unpublished")
+    return DONE if entry else _block(facts, "publication", "unpublished")
 
 
 # A gate is checked by the function of its name.
-_OF_PREPARATION = (_request, _dictionary, _plan, _run, _intruder)
+_OF_PREPARATION = (_request, _exploration, _dictionary, _risk, _plan, _run, _intruder)
 _OF_RELEASE = (_check, _release, _delivery, _signatures, _consultation, _publication)
 _GATE_CHECKS: Mapping[str, Callable[[ProjectFacts, Protocol], GateOutcome]] = MappingProxyType(
     {check.__name__.removeprefix("_"): check for check in (*_OF_PREPARATION, *_OF_RELEASE)}

@@ -20,6 +20,8 @@ from celosia.workbench.operations.projects import status
 _PAGES = {
     "request": "request",
     "dictionary": "dictionary",
+    "exploration": "data",
+    "risk": "risk",
     "plan": "search",
     "run": "search",
     "intruder": "intruder",
