@@ -128,7 +128,7 @@ def test_several_protocols_together_ask_the_most_of_each():
     assert least(combined_rules(["minsal"]), "l") == (2, "minsal")
     assert least(combined_rules(["mel"]), "k") == (0, "mel")
     names = [(rule.protocol, rule.id) for rule in combined_rules(["minsal", "minsal-sensible", "minsal"])]
-    assert len(names) == len(set(names)) == 21
+    assert len(names) == len(set(names)) == 22
 
 
 @pytest.mark.parametrize(("threshold", "smallest"), [("0.3", 4), ("1/3", 4), ("0.2", 6), ("0.5", 3), ("1", 2)])

@@ -67,6 +67,8 @@ class AnexoI:
     check: CheckReport | None = None
     overrides: tuple[Override, ...] = ()
     people: tuple[Person, ...] = ()
+    verifiers: tuple[str, ...] = ()  # who approved the candidate as verifier
+    overlaps: str = ""  # who acts in more than one role
     signatures: tuple[Approval, ...] = ()  # over the release
     attempts: Attempts | None = None
     publication_date: str = ""
@@ -157,12 +159,19 @@ def override_sentence(override: Override) -> str:
 
 
 def _verification(data: AnexoI) -> tuple[Block, ...]:
-    verifiers = ((_word("verifiers"), ", ".join(_holding(data, "verifier"))),)
+    verifiers = ((_word("verifiers"), ", ".join(data.verifiers)),)
     attempts = data.attempts
     answer = None if attempts is None else attempts.current and attempts.rows > 0
     findings = "" if attempts is None else attempts_sentence(attempts)
     done = ((_word("intruder_answer"), answer),)
-    return Fields(verifiers), Heading(_word("intruder")), Checks(done), Fields(((_word("findings"), findings),))
+    overlap = (Note(messages.text("documents.minsal.overlap", overlaps=data.overlaps)),) if data.overlaps else ()
+    return (
+        Fields(verifiers),
+        *overlap,
+        Heading(_word("intruder")),
+        Checks(done),
+        Fields(((_word("findings"), findings),)),
+    )
 
 
 def attempts_sentence(attempts: Attempts) -> str:

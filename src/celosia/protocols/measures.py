@@ -82,6 +82,7 @@ MEASURES: Mapping[str, RuleMeasure] = MappingProxyType(
         "plan_approval": RuleMeasure(Stage.RELEASE, demands=("roles",)),
         "residual_approval": RuleMeasure(Stage.RELEASE, demands=("roles",)),
         "second_person": RuleMeasure(Stage.RELEASE),
+        "separate_people": RuleMeasure(Stage.RELEASE, demands=("roles",)),
         "signatures": RuleMeasure(Stage.PUBLISH, demands=("roles",)),
         "publication_items": RuleMeasure(Stage.PUBLISH, demands=("items",)),
         "delivery": RuleMeasure(Stage.PUBLISH, demands=("files",)),

@@ -49,6 +49,11 @@ def measured_text(result: RuleResult) -> str:
     return messages.text(f"protocols.measured.{measure}", **_figure_texts(result.measured))
 
 
+def overlap_text(result: RuleResult) -> str:
+    """Who acts in which roles at once."""
+    return str(_value("overlaps", result.measured["overlaps"]))
+
+
 def _measure_of(result: RuleResult) -> str:
     return load(result.protocol).rule(result.rule).measure
 
@@ -68,6 +73,8 @@ def _value(key: str, value: Any) -> Any:
     if isinstance(value, bool):
         return messages.text(f"dictionary.answer.{'yes' if value else 'no'}")
     if isinstance(value, Mapping):
+        if key == "overlaps":
+            return ", ".join(f"{name} ({', '.join(map(_word, roles))})" for name, roles in value.items()) or "–"
         return ", ".join(f"{name} ({count})" for name, count in value.items()) or "–"
     if isinstance(value, str):
         return messages.text(f"protocols.word.{value}") if key in _CODES else _decimal(key, value)

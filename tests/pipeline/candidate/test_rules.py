@@ -102,6 +102,7 @@ ASKED = {
     "residual_approval": {"roles": ("lead", "delegate")}, "request_items": {"items": ("use", "legal.protected_by_law")},
     "contrast": {"variables": 4}, "intruder": {"rows": 1, "correct": 0},
     "signatures": {"roles": ("head", "executor", "verifier")}, "publication_items": {"items": ("consultation",)},
+    "separate_people": {"roles": ("head", "executor", "verifier")},
     "delivery": {"files": 4}, "stats_k": {"k": 5, "audience": "internal"}, "stats_generalised": {"kind": "age"},
     "stats_recoverable": {"cells": 0},
 }  # fmt: skip
@@ -132,6 +133,7 @@ BROKEN = {
     "contrast": {"contrast": dict.fromkeys("ABC", True)},
     "intruder": {"claims": Claims("sha256:abc", 3, 1)},
     "second_person": {"people": (replace(VERIFIER, roles=("verifier", "executor")),)},
+    "separate_people": {"people": (replace(VERIFIER, roles=("verifier", "head")),)},
     "signatures": {"signatures": GOOD.signatures[:2]},
     "publication_items": {"publication": {"consultation": ""}},
     "delivery": {"delivery": ("a", "b", "c")},

@@ -34,6 +34,8 @@ def _show(report: StatusReport) -> None:
 
     for words in report.problems:
         say("status.problem", words=words)
+    for words in report.warnings:
+        say("status.warning", words=words)
     for protocol in report.protocols:
         gates = [gate for gate in report.gates if gate.protocol == protocol]
         rows = [[*_gate_texts(gate), role_names(gate.roles), gate.reason] for gate in gates]

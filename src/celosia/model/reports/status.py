@@ -69,6 +69,7 @@ class StatusReport:
     gates: tuple[GateStatus, ...]
     approvals: tuple[ApprovalStatus, ...] = ()
     reviews: tuple[Review, ...] = ()
+    warnings: tuple[str, ...] = ()  # what stops nothing and stays on record, in words
     legal: tuple[str, ...] = ()  # signatures with legal effect and time stamps of the present release, in words
     problems: tuple[str, ...] = ()  # what is broken in the project itself, in words
 
@@ -91,5 +92,5 @@ class StatusReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        names = "project protocols done next next_act gates approvals reviews legal problems"
+        names = "project protocols done next next_act gates approvals reviews warnings legal problems"
         return {"format": STATUS_FORMAT, **plain_fields(self, names)}

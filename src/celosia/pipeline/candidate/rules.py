@@ -360,6 +360,21 @@ def _second_person(context: RuleContext, asked: Asked) -> Measurement:
     return bool(apart), {"names": list(dict.fromkeys(apart))}
 
 
+def _separate_people(context: RuleContext, asked: Asked) -> Measurement:
+    """Nobody acts in two of the roles: as verifier acts who approved the candidate, in the others who holds them."""
+    if context.approvals is None or context.people is None:
+        return None
+    verified = {given.key for given in context.approvals.get("candidate", ()) if given.role == "verifier"}
+    overlaps = {}
+    for person in context.people:
+        roles = [role for role in asked["roles"] if role in person.roles]
+        if verified and person.key not in verified:
+            roles = [role for role in roles if role != "verifier"]
+        if len(roles) > 1:
+            overlaps[person.name] = roles
+    return not overlaps, {"overlaps": overlaps}
+
+
 def missing_signers(asked: Sequence[str], signed: Collection[str]) -> list[str]:
     """The roles that have still to sign; a delegate signs for the lead (MEL IV.2, «o quien este designe»)."""
     return [role for role in asked if role not in signed and not (role == "lead" and "delegate" in signed)]
@@ -406,7 +421,7 @@ def _count_judge(measure: str) -> Judge:
 _OF_FILE = (_k, _l, _identifiers, _free_text, _columns, _observations, _risk_index, _residual_risk, _geography)
 _OF_DICTIONARY = (_roles, _purposes, _dictionary, _labels, _direct_labels, _kept_variables)
 _OF_PLAN = (_pseudonyms, _microaggregation, _limited_variables, _properties, _contrast, _delivery)
-_OF_PEOPLE = (_request_items, _publication_items, _second_person, _signatures, _intruder)
+_OF_PEOPLE = (_request_items, _publication_items, _second_person, _separate_people, _signatures, _intruder)
 JUDGES: Mapping[str, Judge] = MappingProxyType(
     {judge.__name__.removeprefix("_"): judge for judge in (*_OF_FILE, *_OF_DICTIONARY, *_OF_PLAN, *_OF_PEOPLE)}
     | {f"{what}_approval": _approval_judge(what) for what in ("dictionary", "plan", "residual")}

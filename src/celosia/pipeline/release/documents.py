@@ -34,16 +34,19 @@ from celosia.dossier.reports import InternalFacts, PublicFacts, RuleLine, intern
 from celosia.evaluation.errors import ContrastOneKind, ContrastTooSmall
 from celosia.model.errors import UnknownVariable
 from celosia.model.paths import ANNOTATED_DICTIONARY
+from celosia.model.people import Approval
 from celosia.model.reports.closing import ClosingReport
 from celosia.model.reports.evaluation import EvaluationReport
 from celosia.model.reports.scenarios import ScenarioReport
 from celosia.model.rules import RuleReport
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Role, Scale, Treatment, Variable
+from celosia.model.verdict import State
 from celosia.pipeline.assessment.errors import NoCandidate, NoScenario
 from celosia.pipeline.assessment.scenario_risk import scenario_risk
 from celosia.pipeline.candidate.mel import annotated_dictionary, contrast_report, source_figures
-from celosia.pipeline.candidate.rules import rules_of
+from celosia.pipeline.candidate.rule_context import RuleContext
+from celosia.pipeline.candidate.rules import judge_rule, rules_of
 from celosia.pipeline.intake.open_table import open_table
 from celosia.pipeline.intake.profile import profile_table
 from celosia.pipeline.project.arguments import PathArg, utc_now
@@ -54,7 +57,7 @@ from celosia.pipeline.release.folder import ReleaseOnDisk
 from celosia.pipeline.release.forms import forms_folder, signed_forms
 from celosia.pipeline.release.legal.records import legal_sentences
 from celosia.protocols.load import load
-from celosia.protocols.words import asked_text, measured_text, sentence_of
+from celosia.protocols.words import asked_text, measured_text, overlap_text, sentence_of
 from celosia.storage import PRIVATE_FILE, atomic_write, make_private_folder, translate_write_errors
 
 AUDIENCES = ("internal", "public")
@@ -107,11 +110,26 @@ def _anexo_i_data(inputs: DocumentInput) -> AnexoI:
         check=inputs.check,
         overrides=_overrides(inputs.project),
         people=inputs.people,
+        verifiers=tuple(dict.fromkeys(approval.name for approval in _verifications(inputs))),
+        overlaps=_overlaps(inputs),
         signatures=inputs.signatures,
         attempts=inputs.attempts,
         publication_date=publication.publication_date if publication else "",
         update_period=publication.update_period if publication else str(requested.get("update_period", "")),
     )
+
+
+def _verifications(inputs: DocumentInput) -> list[Approval]:
+    """The approvals of this candidate by its verifiers: who verified, not who might have."""
+    return [approval for approval in inputs.approvals if (approval.what, approval.role) == ("candidate", "verifier")]
+
+
+def _overlaps(inputs: DocumentInput) -> str:
+    """Who acts in more than one of the roles that a norm tells apart."""
+    context = RuleContext(people=inputs.people, approvals={"candidate": _verifications(inputs)})
+    apart = [rule for rule in rules_of(inputs.project) if rule.measure == "separate_people"]
+    results = [judge_rule(context, rule) for rule in apart]
+    return ", ".join(dict.fromkeys(overlap_text(result) for result in results if result.state is State.FAILS))
 
 
 def public_document(inputs: DocumentInput, language: str) -> Document:

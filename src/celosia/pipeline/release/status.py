@@ -26,7 +26,7 @@ from celosia.model.protocols import Protocol, Rule
 from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
 from celosia.model.requests import Request
 from celosia.model.variables import Role, Variable
-from celosia.model.verdict import CheckReport
+from celosia.model.verdict import CheckReport, State
 from celosia.pipeline.candidate.approvals import approval_states, digest_for
 from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.closing_evaluation import limited_in
@@ -54,7 +54,7 @@ from celosia.pipeline.release.gate_outcomes import (
 from celosia.pipeline.release.legal.records import legal_sentences
 from celosia.pipeline.release.signers import valid_signatures
 from celosia.protocols.load import load, norm_of
-from celosia.protocols.words import measured_text, sentence_of
+from celosia.protocols.words import measured_text, overlap_text, sentence_of
 
 _Part = TypeVar("_Part")
 _MEASURES: Mapping[str, tuple[str, ...]] = {
@@ -216,6 +216,7 @@ def status_of(facts: ProjectFacts, today: date) -> StatusReport:
             for approval, state in facts.approvals
         ),
         reviews=_reviews(facts, today),
+        warnings=_warnings(facts, rules),
         legal=legal,
         problems=tuple(problems),
     )
@@ -449,6 +450,14 @@ def _reviews(facts: ProjectFacts, today: date) -> tuple[Review, ...]:
     """When each published release is looked at again (M34)."""
     dues = [(release.folder.name, release.publication.next_review) for release in facts.releases if release.publication]
     return tuple(Review(name, due, due < today.isoformat()) for name, due in dues if due)
+
+
+def _warnings(facts: ProjectFacts, rules: Sequence[Rule]) -> tuple[str, ...]:
+    """One person in roles that a norm tells apart: it stops nothing and is always said."""
+    context, apart = facts.context(), [rule for rule in rules if rule.measure == "separate_people"]
+    results = [judge_rule(context, rule) for rule in apart]
+    overlaps = dict.fromkeys(overlap_text(result) for result in results if result.state is State.FAILS)
+    return tuple(messages.text("status.overlap", overlaps=text) for text in overlaps)
 
 
 def _legal_sentences(facts: ProjectFacts) -> tuple[str, ...]:

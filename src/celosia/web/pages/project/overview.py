@@ -37,6 +37,8 @@ async def overview_page(page: PageContext) -> None:
     report = await page.ask(status, page.folder)
     for problem in report.problems:
         html.note(problem, "warning")
+    for words in report.warnings:
+        html.note(text("status.warning", words=words), "info")
     _next_gate(page, report)
     for protocol in report.protocols:
         with html.card(text(f"protocols.title.{protocol}")):
