@@ -31,7 +31,7 @@ FIELDS = (
 )  # fmt: skip
 ANSWERS = (
     "2026-11-15", "Departamento de Estadísticas", "Ana Pérez", "Conocer los egresos.", "Bruno Díaz", "Carla Núñez",
-    "12 intentos", "2026-12-01", "anual", "2026-11-16",
+    "archivo: 12", "2026-12-01", "anual", "2026-11-16",
 )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def test_the_technique_is_told_from_the_real_steps() -> None:
     assert "«COMUNA» se publica en el nivel 1 de su jerarquía." in told  # a plan that does not tell more
     assert "Se publican sin generalizar: «SEXO»" in told
     assert "219 de 3000 (7,30 %)" in told
-    assert "«DIAG1» enmascarada («*»): 12 de 3000" in told
+    assert "el plan enmascaró «DIAG1» («*»): 12 de 3000" in told
     assert "14,11 %" in told
     assert "k = 3, contado en personas" in told
 
@@ -116,8 +116,8 @@ DETAILS = [
     ({"builder": "top"}, "en una sola categoría, sin detalle"),
     ({"builder": "intervals", "size": "20"}, "en intervalos de 20"),
     ({"builder": "intervals"}, "en los intervalos declarados"),
-    ({"builder": "mask", "unit": "right", "size": "3"}, "con caracteres ocultos al final: 3"),
-    ({"builder": "mask", "unit": "left", "size": "1"}, "con caracteres ocultos al comienzo: 1"),
+    ({"builder": "mask", "unit": "right", "size": "3"}, "con los últimos 3 caracteres ocultos"),
+    ({"builder": "mask", "unit": "left", "size": "1"}, "con el primer carácter oculto"),
     *(({"builder": "dates", "unit": unit}, f"por {word}")
       for unit, word in [("month", "mes"), ("quarter", "trimestre"), ("semester", "semestre"), ("year", "año")]),
     ({"builder": "dates", "unit": "span", "size": "5"}, "en períodos de 5 años"),

@@ -26,7 +26,7 @@ DONE = done_by(PLAN, CHECK, len(WITHHELD))
 PUBLIC = PublicFacts(
     title="Egresos 2024", done=DONE, period_from="2024-01-01", period_until="2024-12-31", unit="egreso",
     department="DEIS", purpose="Conocer los egresos", contact="deis@minsal.cl", licence="CC BY 4.0",
-    protocols=("MINSAL",), overrides=(OVERRIDE,), attempts=12, outsider=True, publication_date="2026-12-01",
+    protocols=("MINSAL",), overrides=(OVERRIDE,), attempts=12, outsider=True,
     update_period="anual", next_review="2027-12-01",
 )  # fmt: skip
 INTERNAL = InternalFacts(
@@ -87,7 +87,7 @@ def test_the_public_facts_have_no_place_for_internal_things() -> None:
     """Whoever adds such a field must first come here and say why."""
     allowed = {
         "title", "done", "period_from", "period_until", "unit", "department", "purpose", "contact", "licence",
-        "protocols", "overrides", "attempts", "outsider", "publication_date", "update_period", "next_review",
+        "protocols", "overrides", "attempts", "outsider", "update_period", "next_review",
     }  # fmt: skip
     assert {field.name for field in fields(PublicFacts)} == allowed
     private = {
@@ -135,7 +135,7 @@ def test_figures_of_a_count_in_records_are_called_records() -> None:
 
 def test_empty_items_stay_empty_and_an_absent_review_is_said() -> None:
     page = to_html(public_report(PublicFacts("T", DONE)))
-    assert "no estaba fijada la próxima revisión" in page
+    assert "se fijan después de firmar este informe" in page
     assert "None" not in page
 
 
@@ -144,7 +144,7 @@ def test_empty_items_stay_empty_and_an_absent_review_is_said() -> None:
     "word",
     ["egresos.csv", "Cada combinación se repite", "4. Verificación", "k ≥ 2", "k = 3", "cumple", "2950", "98,33 %",
      "la base es pequeña", "Carla Núñez", "conforme", "2026-11-14 09:30", "Ana Pérez", "primera entrega",
-     "plan aplicado y candidato medido", "guardada en private/", "Unidad de Estudios", "12 intentos"],
+     "plan aplicado y candidato medido", "guardada en private/", "Unidad de Estudios", "sobre el archivo: 12"],
 )  # fmt: skip
 def test_the_internal_report_keeps_every_decision(word: str) -> None:
     made = internal_report(INTERNAL)

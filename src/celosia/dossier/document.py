@@ -1,7 +1,7 @@
 """A document before it has a format: a title and blocks of plain text, figures and boxes.
 
 Knows text that somebody already put into words. Ignores HTML, PDF and Word: each renderer escapes for itself, so a
-block never holds markup. There is no Table of data in this room, so no row can be printed.
+block never holds markup. Nothing here reads data: the few published rows of an approval sheet are handed over as text.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""How variables, losses, shares, criteria and metrics are written in documents, in the current language."""
+"""How variables, losses, shares, criteria, metrics and suppressed records are written, in the current language."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from celosia import messages
 from celosia.model.reports.profile import VariableProfile
 from celosia.model.variables import Variable
+from celosia.model.verdict import Suppression
 
 _DIGITS = {"discernibility": 0, "non_uniform_entropy": 0, "average_class_size": 2}
 
@@ -51,3 +52,36 @@ def _parameter(name: str, value: object) -> str:
     if isinstance(value, float):
         return messages.decimal(value, 6).rstrip("0").rstrip(",.")
     return messages.integer(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def suppression_text(suppression: Suppression) -> str:
+    """The counts in a few words: «600 (7,30 %) por el plan y 48 (0,58 %) que llegaron enmascarados»."""
+    suppressed = count_text(suppression.suppressed, suppression.records)
+    if not suppression.otherwise:
+        return suppressed
+    otherwise = count_text(suppression.otherwise, suppression.records)
+    return messages.text("documents.suppression.both", suppressed=suppressed, otherwise=otherwise)
+
+
+def suppression_sentences(suppression: Suppression) -> Iterator[str]:
+    """The counts, each in a sentence that says what it counts."""
+    fields = {"rows": suppression.suppressed, "total": suppression.records}
+    key = "dropped" if suppression.dropped else "kept"
+    share = _part_text(suppression.suppressed, suppression.records)
+    yield messages.text(f"documents.suppression.{key if suppression.suppressed else 'nobody'}", **fields, share=share)
+    if suppression.otherwise:
+        share = _part_text(suppression.otherwise, suppression.records)
+        yield messages.text("documents.suppression.otherwise", rows=suppression.otherwise, share=share)
+    if suppression.otherwise and suppression.suppressed and not suppression.dropped:
+        share = _part_text(suppression.masked, suppression.rows)
+        counts = {"rows": suppression.masked, "total": suppression.rows}
+        yield messages.text("documents.suppression.together", **counts, share=share)
+
+
+def count_text(rows: int, total: int) -> str:
+    """A count of records and its share; a small share never reads as none."""
+    return f"{messages.integer(rows)} ({_part_text(rows, total)})"
+
+
+def _part_text(rows: int, total: int) -> str:
+    return messages.part(rows / total if total else 0.0)

@@ -154,7 +154,7 @@ def _technique(data: AnexoI) -> tuple[Block, ...]:
 def override_sentence(override: Override) -> str:
     """What is asked instead of the norm, and why."""
     return messages.text(
-        "documents.done.override", rule=override.rule, protocol=override.protocol, reason=override.reason
+        "documents.done.override", rule=override.rule, protocol=override.protocol.upper(), reason=override.reason
     )
 
 

@@ -18,6 +18,7 @@ from celosia.dossier.drawing import Drawing, label, rect
 from celosia.dossier.minsal import Attempts, Override, attempts_sentence, override_sentence
 from celosia.dossier.technique import Done, change_sentences, done_sentences, quoted_names, technique_name
 from celosia.model.people import Approval
+from celosia.model.reports.verification import Publication
 from celosia.model.verdict import CheckReport
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -41,9 +42,8 @@ class PublicFacts:
     overrides: tuple[Override, ...] = ()
     attempts: int | None = None  # of the intruder test, where none was right
     outsider: bool = False  # whether the person who did it is on record
-    publication_date: str = ""
     update_period: str = ""
-    next_review: str = ""
+    next_review: str = ""  # as the request declares it; the publication's own comes after the signatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,11 @@ def _about(facts: PublicFacts) -> tuple[Block, ...]:
         ("protocols", ", ".join(facts.protocols)),
         ("records", messages.integer(facts.done.rows)),
         ("variables", ", ".join(facts.done.published)),
-        ("publication_date", facts.publication_date),
         ("update_period", facts.update_period),
         ("next_review", facts.next_review),
     ]
-    return _heading("public.about"), Fields(tuple((_word(f"public.{key}"), value) for key, value in rows))
+    # What nobody answered is left out: nobody fills in a public report by hand.
+    return _heading("public.about"), Fields(tuple((_word(f"public.{key}"), value) for key, value in rows if value))
 
 
 def _period(facts: PublicFacts) -> str:
@@ -141,6 +141,7 @@ def _period(facts: PublicFacts) -> str:
 
 def _procedure_blocks(facts: PublicFacts) -> tuple[Block, ...]:
     blocks: list[Block] = [_heading("public.done"), Items(done_sentences(facts.done))]
+    blocks.append(Paragraph(_word("done.explained")))
     if facts.attempts:
         key = "intruder" if facts.outsider else "intruder_unnamed"
         blocks.append(Paragraph(messages.text(f"documents.public.{key}", attempts=facts.attempts)))
@@ -151,11 +152,11 @@ def _procedure_blocks(facts: PublicFacts) -> tuple[Block, ...]:
 
 
 def _inference_blocks(done: Done) -> tuple[Block, ...]:
-    sentences = [*_group_sentences(done), *_value_sentences(done), _word("public.inferred_others")]
+    sentences = [*group_sentences(done), *value_sentences(done), _word("public.inferred_others")]
     return _heading("public.inferred"), Items(tuple(sentences))
 
 
-def _group_sentences(done: Done) -> Iterator[str]:
+def group_sentences(done: Done) -> Iterator[str]:
     """What the quasi-identifiers tell of a person: nothing, one group of several, or the very record."""
     quasi = quoted_names(done.quasi)
     if not done.quasi:
@@ -171,22 +172,24 @@ def _group_sentences(done: Done) -> Iterator[str]:
         yield messages.text("documents.public.inferred_set_apart", rows=done.suppression.masked)
 
 
-def _value_sentences(done: Done) -> Iterator[str]:
-    """What the group shows of the sensitive variables, each by the l that was checked on the file."""
+def value_sentences(done: Done, measured: Mapping[str, int | None] = _NONE) -> Iterator[str]:
+    """What the group shows of the sensitive variables, each by the l checked on the file, or measured on it."""
     if not done.sensitive:
         yield _word("public.inferred_alone")
     for variable in done.sensitive:
-        least = done.distinct.get(variable, 1)
-        key = "inferred_several" if least > 1 else "inferred_sensitive"
+        least = measured.get(variable) or done.distinct.get(variable, 1)
+        single = "inferred_one" if measured.get(variable) == 1 else "inferred_sensitive"
+        key = "inferred_several" if least > 1 else single
         yield messages.text(f"documents.public.{key}", variable=variable, l=least)
 
 
 def _risk(facts: PublicFacts) -> tuple[Block, ...]:
-    sentences = tuple(Paragraph(sentence) for sentence in _risk_sentences(facts.done))
+    sentences = tuple(Paragraph(sentence) for sentence in risk_sentences(facts.done))
     return _heading("public.risk"), *sentences, Note(_word("public.risk_always"))
 
 
-def _risk_sentences(done: Done) -> Iterator[str]:
+def risk_sentences(done: Done) -> Iterator[str]:
+    """How often whoever knows the quasi-identifiers of somebody would be right, at worst."""
     quasi, k = quoted_names(done.quasi), done.smallest
     if not done.quasi:
         yield _word("public.risk_no_quasi")
@@ -211,6 +214,14 @@ def _review(facts: PublicFacts) -> tuple[Block, ...]:
     if facts.contact:
         blocks.append(Paragraph(messages.text("documents.public.ask", contact=facts.contact)))
     return tuple(blocks)
+
+
+def publication_blocks(entry: Publication) -> tuple[Block, ...]:
+    """What is added once a release is published: its dates, which nobody knew when the report was signed."""
+    rows = [("publication_date", entry.publication_date), ("update_period", entry.update_period)]
+    rows.append(("next_review", entry.next_review))
+    fields = Fields(tuple((_word(f"public.{key}"), value) for key, value in rows))
+    return _heading("public.published"), Paragraph(_word("public.published_note")), fields
 
 
 # --- internal ------------------------------------------------------------------------------------

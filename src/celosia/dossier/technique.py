@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia import messages
-from celosia.dossier.figures import criterion_text, loss_text, metric_text
-from celosia.dossier.suppression import suppression_sentences
+from celosia.dossier.figures import criterion_text, loss_text, metric_text, suppression_sentences
 from celosia.model.plan import Plan
-from celosia.model.suppression import Suppression
-from celosia.model.verdict import CheckReport, State
+from celosia.model.verdict import CheckReport, State, Suppression
 
 _SHARES = ("loss (geometric)", "loss (arithmetic)", "precision")  # losses that are shares 0..1
 
@@ -123,6 +121,11 @@ def quoted_names(names: Sequence[str]) -> str:
     )
 
 
+def lost_key(definition: str) -> str:
+    """The sentence of a loss: one that is a share says where it begins and ends."""
+    return f"documents.done.lost{'_share' if definition in _SHARES else ''}"
+
+
 def loss_words(definition: str, loss: float) -> str:
     """A loss with its unit: a percentage where it is a share."""
     if definition in _SHARES:
@@ -199,6 +202,8 @@ def level_words(detail: Mapping[str, str]) -> str:
     builder, unit, size = detail["builder"], detail.get("unit", ""), detail.get("size", "")
     if builder == "official":
         return messages.text("documents.detail.official", unit=messages.text(f"hierarchy.level.{unit}"))
+    if builder == "mask" and size == "1":
+        return messages.text(f"documents.detail.mask_{unit}_one")
     if builder == "intervals" and not size:
         return messages.text("documents.detail.intervals_cuts")
     return messages.text(f"documents.detail.{builder}_{unit}" if unit else f"documents.detail.{builder}", size=size)
@@ -210,7 +215,7 @@ def _cost(done: Done) -> Iterator[str]:
         share = _share(rows, done.rows)
         yield messages.text("documents.done.masked", variable=variable, rows=rows, total=done.rows, share=share)
     loss, metric = loss_words(done.loss_definition, done.loss), metric_text(done.loss_definition)
-    yield messages.text("documents.done.lost", loss=loss, metric=metric)
+    yield messages.text(lost_key(done.loss_definition), loss=loss, metric=metric)
 
 
 def _measured_text(done: Done) -> str:

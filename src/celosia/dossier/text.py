@@ -51,7 +51,7 @@ def _block_text(block: Block, width: int) -> str:
         case Picture(caption=caption):
             return caption
         case Table():
-            return _table_text(block)
+            return _table_text(block, width)
 
 
 def _hanging(start: str, text: str, width: int) -> str:
@@ -63,9 +63,29 @@ def _answer_boxes(answer: bool | None) -> str:
     return f"{yes} {_BOXES[answer is True]} {no} {_BOXES[answer is False]}"
 
 
-def _table_text(table: Table) -> str:
+def _table_text(table: Table, width: int) -> str:
+    """The table with its cells wrapped, so that a long one does not push the others off the line."""
     rows: list[Sequence[Cell]] = [table.header, *table.rows]
     cells = [[_BOXES[cell] if isinstance(cell, bool) else cell for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(table.header))]
-    lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in cells]
+    widths = _column_widths(cells, table.columns(), width)
+    lines = [_row_text(row, widths) for row in cells]
     return "\n".join([lines[0], "  ".join("-" * size for size in widths), *lines[1:]])
+
+
+def _column_widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int) -> list[int]:
+    """As wide as the longest cell where all fit side by side; else in the proportions of the page."""
+    longest = [max(len(row[column]) for row in cells) for column in range(len(shares))]
+    room = width - 2 * (len(shares) - 1)
+    if sum(longest) <= room:
+        return longest
+    return [max(3, min(size, int(room * share / sum(shares)))) for size, share in zip(longest, shares, strict=True)]
+
+
+def _row_text(row: Sequence[str], widths: Sequence[int]) -> str:
+    wrapped = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, widths, strict=True)]
+    height = max(len(lines) for lines in wrapped)
+    columns = [
+        [line.ljust(size) for line in (*lines, *[""] * (height - len(lines)))]
+        for lines, size in zip(wrapped, widths, strict=True)
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia.model.plain import plain_fields
-from celosia.model.suppression import Suppression
+from celosia.model.verdict import Suppression
 
 POLICY_FORMAT = "celosia/policy/1"
 PLAN_FORMAT = "celosia/plan/1"

@@ -10,7 +10,7 @@ from typing import Any
 from celosia.model.errors import UnknownFormat
 from celosia.model.plain import plain_fields
 from celosia.model.plan import digest_of
-from celosia.model.suppression import Suppression
+from celosia.model.verdict import Suppression
 
 MANIFEST_FORMAT = "celosia/manifest/2"
 _WITHOUT_FORMS = "celosia/manifest/1"  # releases made before forms were signed stay as they are

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 from celosia.model.plain import plain_fields
-from celosia.model.suppression import Suppression
 
 VERDICT_FORMAT = "celosia/verdict/2"
 
@@ -32,6 +31,31 @@ class Verdict:
     failing_classes: int
     failing_rows: int
     state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Records that a release does not show: the one definition that every surface uses (MINSAL Anexo II.1).
+
+    A record is suppressed where the plan took it: it stays in the file with every quasi-identifier masked or, where
+    the policy says so, leaves it. It is masked otherwise where the file shows none of its quasi-identifiers and the
+    plan did not suppress it: it came so, or its treatments and levels left it so.
+    """
+
+    rows: int  # records of the published file
+    suppressed: int
+    otherwise: int | None  # None in a plan that did not count them
+    dropped: bool = False  # whether the suppressed records left the file
+
+    @property
+    def records(self) -> int:
+        """Records before the suppression."""
+        return self.rows + (self.suppressed if self.dropped else 0)
+
+    @property
+    def masked(self) -> int:
+        """Records of the published file with every quasi-identifier masked."""
+        return (0 if self.dropped else self.suppressed) + (self.otherwise or 0)
 
 
 @dataclass(frozen=True, slots=True)

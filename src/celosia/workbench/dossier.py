@@ -18,7 +18,7 @@ from celosia.model.paths import ReleasePaths
 from celosia.model.protocols import Rule
 from celosia.model.reports.verification import Publication
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.pipeline.candidate.approvals import Parts, changes_since, covered_parts, digest_for, figures_for, seal_of
+from celosia.pipeline.candidate.approvals import Parts, changes_since, covered_parts, digest_for, seal_of, shown_before
 from celosia.pipeline.candidate.rules import missing_signers, rules_of
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
@@ -26,6 +26,7 @@ from celosia.pipeline.release.archive import own_release
 from celosia.pipeline.release.document_input import collect_document_input
 from celosia.pipeline.release.documents import FORMATS, document_builders, export_annotated_dictionary, render
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
+from celosia.pipeline.release.forms import read_forms
 from celosia.pipeline.release.journal_recovery import recover_journal
 from celosia.pipeline.release.make_release import given_signatures
 from celosia.pipeline.release.publish import publish
@@ -119,9 +120,10 @@ def _given_approvals(facts: ProjectFacts, project: Project, what: str, parts: Pa
 def signing_view(source: ProjectArg, what: str) -> SigningView:
     """What a person is shown before approving something: its digest and its figures, as they are now."""
     project = open_project(source)
-    figures = figures_for(project, what)
-    digest = digest_for(project, what, figures)
-    return SigningView(what, digest, seal_of(digest, figures), figures)
+    shown = shown_before(project, what)
+    digest = digest_for(project, what, shown.figures)
+    documents = (shown.sheet,) if shown.sheet is not None else ()
+    return SigningView(what, digest, seal_of(digest, shown.figures), shown.figures, documents)
 
 
 # --- releases -------------------------------------------------------------------------------------
@@ -157,10 +159,12 @@ def _release_view(release: ReleaseOnDisk, facts: ProjectFacts, rules: Sequence[R
 
 def release_view(source: ProjectArg, release: str) -> SigningView:
     """What a person is shown before signing a release; the seal is the digest of its manifest."""
-    manifest = read_release(own_release(open_project(source), release)).manifest
+    project = open_project(source)
+    path = own_release(project, release)
+    manifest = read_release(path).manifest
     counts = ("rows", "suppressed_rows", "otherwise_masked_rows")
     figures = {name: getattr(manifest, name) for name in counts} | {"published": len(manifest.published)}
-    return SigningView("release", manifest.digest, manifest.digest, figures)
+    return SigningView("release", manifest.digest, manifest.digest, figures, read_forms(path, project).documents)
 
 
 def publish_release(
@@ -193,6 +197,8 @@ def _document_list(facts: ProjectFacts, project: Project) -> tuple[DossierDocume
     """What each norm asks to be written, the project's own two reports last."""
     documents: dict[str, DossierDocument] = {}
     measured = facts.check is not None and facts.plan is not None
+    sheet = DossierDocument("approval_sheet", (), "", "internal", FORMATS, facts.plan is not None)
+    documents["approval_sheet"] = sheet
     for name in project.config.protocols:
         for asked in load(name).documents:
             before = documents.get(asked.id)

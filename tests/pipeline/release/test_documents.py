@@ -85,7 +85,8 @@ def test_the_form_is_made_from_the_project_as_it_is(folder: Path) -> None:
     paths = write_documents(folder, now=NOW)
     form = page(paths, "minsal_form")
     assert {path.name for path in paths} == {
-        "minsal_form.html", "minsal_form.pdf", "internal_report.html", "internal_report.pdf",
+        "approval_sheet.html", "approval_sheet.pdf", "minsal_form.html", "minsal_form.pdf",
+        "internal_report.html", "internal_report.pdf",
     }  # fmt: skip
     plan = json.loads((folder / "plan.json").read_text("utf-8"))
     assert all(form.count(f'<td class="left">{name}') == 1 for name in PUBLISHED)
@@ -174,7 +175,7 @@ def test_the_intruders_results_are_printed_for_the_file_they_are_about(folder: P
     head = "target,source_used,claim,confidence,correct,minutes,note"
     lines = ["celosia/claims/1", f"candidate,{digest}", head, "1,diario,nadie,baja,no,30,", "2,web,nadie,baja,no,20,"]
     (folder / "claims.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    assert "Se anotaron 2 intentos" in page(write_documents(folder, now=NOW), "minsal_form")
+    assert "Intentos anotados sobre el archivo: 2" in page(write_documents(folder, now=NOW), "minsal_form")
     (folder / "claims.csv").write_text("\n".join([*lines]).replace(digest, "sha256:0") + "\n", "utf-8")
     assert "debe repetirse" in page(write_documents(folder, now=NOW), "minsal_form")
 
@@ -182,7 +183,8 @@ def test_the_intruders_results_are_printed_for_the_file_they_are_about(folder: P
 def test_the_command_says_where_each_document_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["document", str(folder), "--format", "html", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert [Path(name).name for name in report["files"]] == ["minsal_form.html", "internal_report.html"]
+    names = ["approval_sheet.html", "minsal_form.html", "internal_report.html"]
+    assert [Path(name).name for name in report["files"]] == names
     assert main(["document", str(folder), "--audience", "public", "--format", "pdf", "--lang", "en"]) == 0
     assert "public_report.pdf" in capsys.readouterr().out
     pdf = folder / "private" / "dossier" / "public" / "public_report.pdf"

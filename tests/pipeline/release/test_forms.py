@@ -81,7 +81,8 @@ def form_page(folder: Path) -> str:
 @pytest.mark.requirement("M33")
 def test_the_manifest_holds_the_digest_of_every_form_before_anybody_signs(folder):
     release = read_release(folder / "releases" / RELEASE)
-    assert set(release.manifest.forms) == {"minsal_form.json", "minsal_form.pdf"}
+    names = ("approval_sheet", "minsal_form", "public_report")
+    assert set(release.manifest.forms) == {f"{name}.{form}" for name in names for form in ("json", "pdf")}
     assert not release.signatures
     assert changed_forms(ProjectPaths(folder).forms / RELEASE, release.manifest) == ()
 
@@ -154,7 +155,7 @@ def test_the_signer_reads_the_form_in_the_terminal_before_the_pass_phrase(folder
     forms = read_forms(folder / "releases" / RELEASE)
     text = "\n".join(to_text(document) for document in forms.documents)
     assert "Anexo I" in text
-    assert [path.name for path in forms.papers] == ["minsal_form.pdf"]
+    assert [path.name for path in forms.papers] == ["approval_sheet.pdf", "minsal_form.pdf", "public_report.pdf"]
     assert forms.manifest == read_release(folder / "releases" / RELEASE).manifest.digest
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from celosia import messages
 from celosia.cli.entry import main
+from celosia.dossier.figures import suppression_text
 from celosia.dossier.page import to_html
-from celosia.dossier.suppression import suppression_text
 from celosia.model.paths import DATA, ReleasePaths
 from celosia.model.releases import manifest_from
 from celosia.pipeline.candidate.approvals import figures_for
@@ -84,7 +84,7 @@ def test_every_surface_tells_the_same_two_counts(released, capsys) -> None:
              search_view(folder).plan.suppression, dossier_view(folder, now=NOW).releases[0].suppression]  # fmt: skip
     assert set(views) == {views[0]}
     main(["--lang", "es", "check", str(folder)])
-    assert f"Registros que suprimió el plan: {planned} de 900" in capsys.readouterr().out
+    assert f"Registros que suprime el plan: {planned} de 900" in capsys.readouterr().out
 
 
 def test_the_papers_tell_them_in_the_same_words(released) -> None:
@@ -95,7 +95,7 @@ def test_the_papers_tell_them_in_the_same_words(released) -> None:
     with messages.speaking("es"):
         for build in (minsal_form, public_document, internal_document):
             page = to_html(build(inputs, "es"))
-            assert f"Registros que suprimió el plan: {planned} de 900" in page
+            assert f"Registros que suprime el plan: {planned} de 900" in page
             assert f"al tratar o generalizar sus variables: {otherwise} ({share})" in page
         assert f"por el plan y {otherwise} ({share})" in suppression_text(inputs.plan.suppression)
 

@@ -12,7 +12,7 @@ import click
 from celosia import messages
 from celosia.cli.release.release import passphrase, passphrase_options
 from celosia.cli.shell import argument, build_command, option, project_argument
-from celosia.cli.show import labels, print_json, print_next_act, print_table, role_names, say
+from celosia.cli.show import labels, page_width, print_json, print_next_act, print_table, role_names, say
 
 
 def command() -> click.Command:
@@ -40,14 +40,18 @@ def run(
     identity: Path | None,
     passphrase_file: Path | None,
 ) -> int:
-    """Show digest and figures, ask, sign; 1 when the person says no."""
-    from celosia.pipeline.candidate.approvals import approve, digest_for, figures_for
+    """Show the sheet, the digest and the figures, ask, sign; 1 when the person says no."""
+    from celosia.dossier.text import to_text
+    from celosia.pipeline.candidate.approvals import approve, digest_for, shown_before
     from celosia.pipeline.project.folder import open_project
     from celosia.pipeline.project.identity import load_identity
 
     opened_project = open_project(project)
-    figures = figures_for(opened_project, what)
+    shown = shown_before(opened_project, what)
+    figures = shown.figures
     digest = digest_for(opened_project, what, figures)
+    if shown.sheet is not None:
+        click.echo(to_text(shown.sheet, page_width()), err=as_json)
     _show(what, digest, figures, err=as_json)
     if not yes and sys.stdin.isatty() and not click.confirm(messages.text("people.confirm"), err=True):
         click.echo(messages.text("people.not_signed"), err=True)

@@ -70,8 +70,7 @@ def plan(project: Path, as_json: bool, order: tuple[str, ...], **overrides: Any)
 
 def show_plan(plan: Plan) -> None:
     """A plan's figures."""
-    from celosia.dossier.figures import metric_text
-    from celosia.dossier.suppression import count_text
+    from celosia.dossier.figures import count_text, metric_text
 
     rows = [[messages.text("plan.level", variable=name), _level(plan, name)] for name in plan.levels]
     definition = metric_text(plan.loss_definition)
@@ -162,7 +161,7 @@ def run(project: Path, as_json: bool, engine: str | None = None, memory: str | N
 
 def show_check(check: CheckReport) -> None:
     """The verdict, rule by rule."""
-    from celosia.dossier.suppression import suppression_sentences
+    from celosia.dossier.figures import suppression_sentences
 
     header = labels("plan", "rule", "asked", "measured", "state")
     rows = []

@@ -20,6 +20,7 @@ from celosia.cli.shell import PATH, argument, build_command, names_option, optio
 from celosia.cli.show import (
     announce_first_time,
     labels,
+    page_width,
     print_json,
     print_next_act,
     print_report,
@@ -111,7 +112,7 @@ def release(project: Path, formats: tuple[str, ...], destroy_seed: bool, as_json
 
 def _show_release(result: ReleaseResult) -> None:
     show_rules(result.rules)
-    from celosia.dossier.suppression import suppression_text
+    from celosia.dossier.figures import suppression_text
 
     manifest = result.manifest
     if manifest.label:
@@ -136,7 +137,7 @@ def sign(
     from celosia.pipeline.project.identity import load_identity
     from celosia.pipeline.release.make_release import sign_release
 
-    shown = None if as_json else _show_forms(release, project)
+    shown = _show_forms(release, project, err=as_json)
     loaded = load_identity(passphrase(passphrase_file), identity)
     signature = sign_release(release, project, loaded, role, note or "", expected=shown)
     if as_json:
@@ -147,16 +148,20 @@ def sign(
         print_next_act(project or release.resolve().parent.parent)
 
 
-def _show_forms(release: Path, project: Path | None) -> str:
-    """Print what a signature covers, before the pass-phrase is asked for; give the digest of the manifest shown."""
+def _show_forms(release: Path, project: Path | None, err: bool) -> str:
+    """Print what a signature covers, before the pass-phrase is asked for; give the digest of the manifest shown.
+
+    Beside a JSON report it goes to the other stream.
+    """
     from celosia.dossier.text import to_text
     from celosia.pipeline.release.forms import read_forms
 
     forms = read_forms(release, project)
     for document in forms.documents:
-        click.echo(to_text(document))
+        click.echo(to_text(document, page_width()), err=err)
     if forms.papers:
-        say("release.forms_to_sign", paths=", ".join(str(path) for path in forms.papers))
+        paths = ", ".join(str(path) for path in forms.papers)
+        click.echo(messages.text("release.forms_to_sign", paths=paths), err=err)
     return forms.manifest
 
 

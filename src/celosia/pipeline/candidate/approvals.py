@@ -12,13 +12,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from celosia import messages
+from celosia.dossier.document import Document
+from celosia.dossier.stored import document_text
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.people import ROLES, SUBJECTS, Approval, ChangedPart, Person
@@ -48,6 +50,7 @@ _COVERS = {
 _MEASURED = ("rows", "suppressed_rows", "otherwise_masked_rows", "k", "k_persons")
 _NOTHING: Mapping[str, Any] = {}
 _SETTINGS = ("protocols", "unit", "policy", "steps", "hierarchies", "scenarios", "overrides")
+_WITH_SHEET = ("plan", "candidate", "residual")
 _APPROVABLE = tuple(subject for subject in SUBJECTS if subject != "release")
 
 
@@ -70,14 +73,17 @@ def approve(
     with open_for_signing(folder) as project:
         # Reading the journal checks its chain: nobody signs over one that somebody changed.
         note_missing(project.paths.journal, [*roster_acts(project), *approval_acts(project)])
-        # The risk that is accepted is the one measured, whatever the caller says.
-        shown = figures_for(project, what) if not figures or what == "residual" else dict(figures)
+        present = shown_before(project, what)
+        # The sheet and the risk that is accepted are those of now, whatever the caller says.
+        refuse_other(messages.text(f"people.what.{what}"), figures.get("sheet"), str(present.figures.get("sheet", "")))
+        shown = dict(present.figures) if not figures or what == "residual" else {**figures, **present.sheet_figure}
         digest = digest_for(project, what, shown)
         refuse_other(messages.text(f"people.what.{what}"), expected, seal_of(digest, shown))
         approval = _sign_approval(project, what, digest, identity, role, note, shown, when)
         _refuse_own_work(project, approval)
         _journal.refuse_unwritable(project.paths.journal)
         _save_covered_parts(project, digest)
+        _save_sheet(project, present)
         _add(project.paths.approvals, approval)
         act = _act(approval)
         _journal.append_entry(project.paths.journal, act.what, when, act.facts, who=act.who, why=act.why)
@@ -147,8 +153,36 @@ def digest_for(project: Project, what: str, figures: Mapping[str, Any] = _NOTHIN
     return digest_of(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a person is shown before approving: figures and, of a plan or a file, the sheet that they name by digest."""
+
+    figures: Mapping[str, Any]
+    sheet: Document | None = None
+
+    @property
+    def sheet_figure(self) -> dict[str, Any]:
+        """The digest of the sheet as one of the figures that are signed; nothing where there is no sheet."""
+        return {"sheet": self.figures["sheet"]} if self.sheet is not None else {}
+
+
+def shown_before(project: Project, what: str) -> Shown:
+    """What is shown before approving something, as it is now."""
+    figures = _figures_without_sheet(project, what)
+    if what not in _WITH_SHEET:
+        return Shown(figures)
+    from celosia.pipeline.candidate.approval_sheet import sheet_digest, sheet_for
+
+    sheet = sheet_for(project, what, residual=figures if what == "residual" else None)
+    return Shown({**figures, "sheet": sheet_digest(sheet)}, sheet)
+
+
 def figures_for(project: Project, what: str) -> dict[str, Any]:
-    """The figures that a person is shown before signing: counts, column names and written reasons, never a cell."""
+    """The figures that a person is shown before signing: counts, column names, reasons and the sheet by its digest."""
+    return dict(shown_before(project, what).figures)
+
+
+def _figures_without_sheet(project: Project, what: str) -> dict[str, Any]:
     if what == "dictionary":
         return _dictionary_figures(project)
     if what == "plan":
@@ -380,6 +414,15 @@ def _save_covered_parts(project: Project, digest: str) -> None:
     document = {"format": FORMAT, "parts": covered_parts(project)}
     with atomic_write(_path(project, digest)) as draft:
         draft.write_text(json.dumps(document, ensure_ascii=False, sort_keys=True), "utf-8", newline="\n")
+
+
+def _save_sheet(project: Project, shown: Shown) -> None:
+    """Keep the sheet that was approved, by the digest that the approval names."""
+    if shown.sheet is None:
+        return
+    name = str(shown.figures["sheet"]).partition(":")[2]
+    with atomic_write(make_private_folder(project.paths.approved) / f"sheet-{name}.json") as draft:
+        draft.write_bytes(document_text(shown.sheet).encode("utf-8"))
 
 
 def changes_since(project: Project, approval: Approval, now: Parts) -> tuple[ChangedPart, ...] | None:

@@ -13,10 +13,12 @@ from celosia.dossier.frontier import frontier_svg
 from celosia.model.paths import EXPLANATION, FRONTIER
 from celosia.model.reports.explanation import Explanation, Frontier
 from celosia.pipeline.planning.plan import search_input_after_steps
+from celosia.pipeline.planning.report_basis import basis_of, current_policy
 from celosia.pipeline.planning.solve import search_problem
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.folder import ProjectArg, open_project
 from celosia.pipeline.project.progress import Progress, count_progress
+from celosia.pipeline.project.saved_reports import save_report
 from celosia.solver.explain import explain
 from celosia.solver.frontier import frontier
 from celosia.solver.optimal import search
@@ -49,6 +51,10 @@ def explain_plan(
     result = search(problem, **limits)
     explanation = explain(problem, result, **limits, progress=count_progress(report, "explain"))
     curve = frontier(problem, **limits, progress=count_progress(report, "frontier")) if with_frontier else None
+    if curve is not None and not overrides:
+        # The approval sheet shows the points next to the plan's, as long as nothing that they depend on changes.
+        basis = basis_of(project, current_policy(project), "frontier")
+        save_report(project, "frontier", {"basis": basis, "frontier": curve.as_dict()})
     saved = _save(explanation, curve, Path(into) if into is not None else project.paths.private)
     return ExplainResult(explanation, curve, saved)
 

@@ -7,7 +7,6 @@ nobody's rightful signature is left out.
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,15 +20,14 @@ from celosia.model.plan import Plan
 from celosia.model.reports.evaluation import EvaluationReport
 from celosia.model.reports.verification import Publication
 from celosia.model.requests import Request
-from celosia.model.rules import RuleReport, rule_report_from
+from celosia.model.rules import RuleReport
 from celosia.model.variables import Variable
 from celosia.model.verdict import CheckReport
-from celosia.pipeline.assessment.errors import NoCandidate
 from celosia.pipeline.candidate.approvals import valid_approvals
 from celosia.pipeline.candidate.claims import read_claims
-from celosia.pipeline.candidate.rule_context import original_names, published_variables, read_check
+from celosia.pipeline.candidate.present_state import judged_rules, plan_and_check
+from celosia.pipeline.candidate.rule_context import original_names, published_variables
 from celosia.pipeline.intruder.claims import summarise_claims
-from celosia.pipeline.project.errors import BadProjectFile, NoPlan
 from celosia.pipeline.project.folder import Project
 from celosia.pipeline.project.roster import signed_people
 from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
@@ -89,7 +87,7 @@ def collect_document_input(
     project: Project, now: datetime, evaluation: EvaluationReport | None = None
 ) -> DocumentInput:
     """Everything that a document may contain, read from the project as it is."""
-    plan, check = _plan_and_check(project)
+    plan, check = plan_and_check(project)
     release = _release_of(project, check)
     claims = read_claims(project.paths.claims)
     return DocumentInput(
@@ -99,7 +97,7 @@ def collect_document_input(
         variables=project.variables,
         plan=plan,
         check=check,
-        rules=_rules(project, check),
+        rules=judged_rules(project, check),
         journal=tuple(JournalLine(*(str(entry[key]) for key in _JOURNAL_KEYS)) for entry in project.journal.entries),
         people=signed_people(project.roster, project.people) if project.roster.entries else project.people,
         approvals=_approvals(project),
@@ -119,32 +117,6 @@ def _attempts(claims: Claims, check: CheckReport | None) -> Attempts:
     return Attempts(
         claims_summary.attempts, claims_summary.correct, check is not None and claims_summary.current, interval
     )
-
-
-def _plan_and_check(project: Project) -> tuple[Plan | None, CheckReport | None]:
-    """The plan, and the check of the candidate where this plan made it: figures of another plan would be wrong."""
-    # Reading the journal checks its chain: a broken one stops every document.
-    runs = project.journal.facts("run")
-    plan = check = None
-    with contextlib.suppress(NoPlan, NoCandidate):
-        plan = project.plan
-        check = read_check(project.paths.candidate)
-    if plan is None or check is None:
-        return plan, None
-    expected = {"plan": plan.digest, "candidate": check.digest}
-    return plan, check if any(expected.items() <= dict(facts).items() for facts in runs) else None
-
-
-def _rules(project: Project, check: CheckReport | None) -> RuleReport | None:
-    """The rules judged on this candidate; those of another one are left out."""
-    path = project.paths.candidate.rules
-    if check is None or not path.is_file():
-        return None
-    try:
-        report = rule_report_from(json.loads(path.read_text("utf-8")), str(path))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadProjectFile(path=str(path), line="?") from None
-    return report if report.digest == check.digest else None
 
 
 def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | None:

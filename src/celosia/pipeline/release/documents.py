@@ -27,10 +27,10 @@ from celosia.dossier.charts import pictures
 from celosia.dossier.document import Block, Document, Heading, Items, Note, Paragraph, Picture, Signatures, Signer
 from celosia.dossier.docx import to_docx
 from celosia.dossier.mel import annotated_document, annotated_rows, contrast_document
-from celosia.dossier.minsal import AnexoI, Override, anexo_i_body, anexo_i_closing
+from celosia.dossier.minsal import AnexoI, anexo_i_body, anexo_i_closing
 from celosia.dossier.page import to_html
 from celosia.dossier.pdf import to_pdf
-from celosia.dossier.reports import InternalFacts, PublicFacts, RuleLine, internal_report, public_report
+from celosia.dossier.reports import InternalFacts, PublicFacts, internal_report, public_report, publication_blocks
 from celosia.evaluation.errors import ContrastOneKind, ContrastTooSmall
 from celosia.model.errors import UnknownVariable
 from celosia.model.paths import ANNOTATED_DICTIONARY
@@ -44,6 +44,7 @@ from celosia.model.variables import Role, Scale, Treatment, Variable
 from celosia.model.verdict import State
 from celosia.pipeline.assessment.errors import NoCandidate, NoScenario
 from celosia.pipeline.assessment.scenario_risk import scenario_risk
+from celosia.pipeline.candidate.approval_sheet import override_lines, protocol_titles, rule_lines, sheet_for
 from celosia.pipeline.candidate.mel import annotated_dictionary, contrast_report, source_figures
 from celosia.pipeline.candidate.rule_context import RuleContext
 from celosia.pipeline.candidate.rules import judge_rule, rules_of
@@ -54,12 +55,13 @@ from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.people import role_words
 from celosia.pipeline.release.document_input import DocumentInput, collect_document_input
 from celosia.pipeline.release.folder import ReleaseOnDisk
-from celosia.pipeline.release.forms import forms_folder, signed_forms
+from celosia.pipeline.release.forms import forms_folder, read_form, signed_forms
 from celosia.pipeline.release.legal.records import legal_sentences
 from celosia.protocols.load import load
-from celosia.protocols.words import asked_text, measured_text, overlap_text, sentence_of
+from celosia.protocols.words import overlap_text
 from celosia.storage import PRIVATE_FILE, atomic_write, make_private_folder, translate_write_errors
 
+_SHEET = "approval_sheet"
 AUDIENCES = ("internal", "public")
 FORMATS = ("html", "pdf", "docx")
 _OPEN_FILE = 0o644
@@ -108,7 +110,7 @@ def _anexo_i_data(inputs: DocumentInput) -> AnexoI:
         withheld=inputs.withheld,
         plan=inputs.plan,
         check=inputs.check,
-        overrides=_overrides(inputs.project),
+        overrides=override_lines(inputs.project),
         people=inputs.people,
         verifiers=tuple(dict.fromkeys(approval.name for approval in _verifications(inputs))),
         overlaps=_overlaps(inputs),
@@ -134,7 +136,7 @@ def _overlaps(inputs: DocumentInput) -> str:
 
 def public_document(inputs: DocumentInput, language: str) -> Document:
     """The public report; without a measured candidate there is nothing to tell."""
-    done, request, publication = inputs.work_done, inputs.request, inputs.publication
+    done, request = inputs.work_done, inputs.request
     if done is None:
         raise NoCandidate(path=str(inputs.project.folder))
     tested = inputs.attempts if inputs.attempts and inputs.attempts.current else None
@@ -148,13 +150,12 @@ def public_document(inputs: DocumentInput, language: str) -> Document:
         purpose=str(request.minsal.get("purpose", "")),
         contact=str(request.publication.get("contact", "")),
         licence=str(request.publication.get("licence", "")),
-        protocols=_titles(inputs.project),
-        overrides=_overrides(inputs.project),
+        protocols=protocol_titles(inputs.project),
+        overrides=override_lines(inputs.project),
         attempts=tested.rows if tested and not tested.correct else None,
         outsider=any(person.roles == ("outsider",) for person in inputs.people),
-        publication_date=publication.publication_date if publication else "",
-        update_period=str(publication.update_period if publication else request.publication.get("update_period", "")),
-        next_review=str(publication.next_review if publication else request.publication.get("next_review", "")),
+        update_period=str(request.publication.get("update_period", "")),
+        next_review=str(request.publication.get("next_review", "")),
     )
     return public_report(facts, language)
 
@@ -171,7 +172,7 @@ def internal_document(inputs: DocumentInput, language: str) -> Document:
         project=project.config.name,
         done=inputs.work_done,
         check=check,
-        protocols=_titles(project),
+        protocols=protocol_titles(project),
         source=project.config.source.name,
         digests=digests,
         version=version("celosia"),
@@ -181,8 +182,8 @@ def internal_document(inputs: DocumentInput, language: str) -> Document:
         authorisation=request.authorisation,
         withheld=inputs.withheld,
         changes=plan.changes if plan else (),
-        rules=_rule_lines(inputs.rules),
-        overrides=_overrides(project),
+        rules=rule_lines(inputs.rules),
+        overrides=override_lines(project),
         approvals=(*inputs.approvals, *inputs.signatures),
         attempts=inputs.attempts,
         journal=inputs.journal,
@@ -288,12 +289,27 @@ def export_annotated_dictionary(folder: ProjectArg, target: PathArg | None = Non
     return path
 
 
+def approval_sheet(inputs: DocumentInput, language: str) -> Document:
+    """What whoever signs is shown: of the release where there is a candidate, else of the plan."""
+    residual = [approval.figures for approval in inputs.approvals if approval.what == "residual"]
+    figures = {name: value for name, value in residual[-1].items() if name != "sheet"} if residual else None
+    return sheet_for(
+        inputs.project,
+        "plan" if inputs.check is None else "release",
+        rules=inputs.rules,
+        residual=figures,
+        approvals=inputs.approvals,
+        language=language,
+    )
+
+
 # Each is named as its protocol names it.
 _ATENEA = (atenea_request, atenea_profile, atenea_risk, atenea_techniques, atenea_evaluation)
 _MEL = (mel_dictionary, mel_contrast)
 Builder = Callable[[DocumentInput, str], Document]
 # Documents of the protocols that are made here, by the id their protocol gives them.
 BUILDERS: dict[str, Builder] = {
+    _SHEET: approval_sheet,
     "minsal_form": minsal_form,
     "internal_report": internal_document,
     "public_report": public_document,
@@ -304,14 +320,22 @@ BUILDERS: dict[str, Builder] = {
 def document_builders(inputs: DocumentInput, audience: str) -> dict[str, Builder]:
     """The report of the audience, and what the protocols ask for it: as it was signed, where there is a release."""
     forms = _form_names(inputs.project)
-    names = dict.fromkeys([*_document_names(inputs.project, audience), f"{audience}_report"])
+    sheet = [_SHEET] if audience == "internal" and inputs.plan is not None else []
+    names = dict.fromkeys([*sheet, *_document_names(inputs.project, audience), f"{audience}_report"])
     known = [name for name in names if name in BUILDERS]
     return {name: partial(_form_with_closing, name) if name in forms else BUILDERS[name] for name in known}
 
 
 def _form_names(project: Project) -> list[str]:
-    """The internal documents that are signed with a release; the internal report goes on with the project."""
-    return [name for name in _document_names(project, "internal") if name in BUILDERS and name != "internal_report"]
+    """The documents that are signed with a release; the internal report goes on with the project."""
+    internal = [name for name in _document_names(project, "internal") if name in BUILDERS and name != "internal_report"]
+    return [_SHEET, *internal, *public_names(project)]
+
+
+def public_names(project: Project) -> list[str]:
+    """The documents of a release that anybody may read."""
+    names = dict.fromkeys([*_document_names(project, "public"), "public_report"])
+    return [name for name in names if name in BUILDERS]
 
 
 def _document_names(project: Project, audience: str) -> list[str]:
@@ -323,10 +347,11 @@ def _document_names(project: Project, audience: str) -> list[str]:
 # --- forms, as they are signed and after ------------------------------------------------------------
 
 
-def forms_to_sign(project: Project, now: datetime) -> dict[str, tuple[Document, bytes]]:
-    """Each internal form that the protocols ask for: the document that is signed, and its PDF with places to sign."""
+def forms_to_sign(project: Project, rules: RuleReport, now: datetime) -> dict[str, tuple[Document, bytes]]:
+    """The sheet, the forms and the public report: the document that is signed, and its PDF with places to sign."""
     # An earlier release of the same candidate lends this one neither signatures nor dates.
-    inputs = replace(collect_document_input(project, now), signatures=(), publication=None, release=None)
+    inputs = collect_document_input(project, now)
+    inputs = replace(inputs, rules=rules, signatures=(), publication=None, release=None)
     language = project.config.language
     forms = {}
     for name in _form_names(project):
@@ -336,10 +361,19 @@ def forms_to_sign(project: Project, now: datetime) -> dict[str, tuple[Document, 
     return forms
 
 
+def write_public_documents(project: Project, forms: Path, target: Path, now: datetime) -> None:
+    """The public documents of a release from the forms that are signed with it, for everybody to read."""
+    for name in public_names(project):
+        document = read_form(forms, name)
+        for form in ("html", "pdf"):
+            _write_document(target / f"{name}.{form}", render(document, form, now), "public")
+
+
 def _form_with_closing(name: str, inputs: DocumentInput, language: str) -> Document:
     """A form as it was made for the signers of the release, or as it is now, with what was added since."""
     release = inputs.release
-    if release is None or release.manifest.forms is None:
+    # Releases made before this document was signed hold none of it.
+    if release is None or f"{name}.json" not in (release.manifest.forms or {}):
         body = BUILDERS[name](inputs, language)
         return replace(body, blocks=(*body.blocks, *_closing_blocks(name, inputs)))
     folder = forms_folder(inputs.project.paths, release.folder.name)
@@ -349,7 +383,7 @@ def _form_with_closing(name: str, inputs: DocumentInput, language: str) -> Docum
             messages.text("documents.form.signed", release=release.folder.name, digest=release.manifest.digest)
         )
         legal = _legal_notes(f"{name}.pdf", inputs, release)
-        return replace(body, blocks=(*body.blocks, *_closing_blocks(name, inputs), *legal, digest))
+        return replace(body, blocks=(*body.blocks, digest, *_closing_blocks(name, inputs), *legal))
 
 
 def _legal_notes(form: str, inputs: DocumentInput, release: ReleaseOnDisk) -> tuple[Block, ...]:
@@ -359,36 +393,15 @@ def _legal_notes(form: str, inputs: DocumentInput, release: ReleaseOnDisk) -> tu
 
 
 def _closing_blocks(name: str, inputs: DocumentInput) -> tuple[Block, ...]:
-    """The end of a form: who signed the release and, in Anexo I, its dates."""
+    """The end of a form: who signed the release and, in Anexo I and the public report, its dates."""
     if name == "minsal_form":
         return anexo_i_closing(_anexo_i_data(inputs), messages.language())
+    if name == "public_report":
+        return publication_blocks(inputs.publication) if inputs.publication else ()
     signers = [
         Signer(role_words(given.role), given.name, given.when[:10], given.signature) for given in inputs.signatures
     ]
     return (Heading(messages.text("documents.form.signatures")), Signatures(tuple(signers))) if signers else ()
-
-
-def _titles(project: Project) -> tuple[str, ...]:
-    return tuple(messages.text(f"protocols.title.{name}") for name in project.config.protocols)
-
-
-def _overrides(project: Project) -> tuple[Override, ...]:
-    changed = [rule for rule in rules_of(project) if rule.overridden]
-    return tuple(Override(rule.protocol, sentence_of(rule), rule.overridden) for rule in changed)
-
-
-def _rule_lines(report: RuleReport | None) -> tuple[RuleLine, ...]:
-    return tuple(
-        RuleLine(
-            sentence_of(result),
-            result.protocol,
-            result.section,
-            asked_text(result),
-            measured_text(result),
-            messages.text(f"plan.state_words.{result.state.value}"),
-        )
-        for result in (report.results if report else ())
-    )
 
 
 # --- writing ---------------------------------------------------------------------------------------

@@ -76,9 +76,15 @@ def signed_forms(folder: Path, release: ReleaseOnDisk) -> dict[str, Document]:
     refuse_changed_forms(folder, release)
     papers = [Path(name) for name in release.manifest.forms or {} if name.endswith(_DOCUMENT)]
     try:
-        return {name.stem: document_from((folder / name).read_text("utf-8"), str(folder / name)) for name in papers}
+        return {name.stem: read_form(folder, name.stem) for name in papers}
     except (ValueError, KeyError, TypeError, AttributeError, UnknownFormat):
         raise ReleaseDamaged(path=str(release.folder), reason=messages.text("release.spelling")) from None
+
+
+def read_form(folder: Path, name: str) -> Document:
+    """A form by its name."""
+    path = folder / f"{name}{_DOCUMENT}"
+    return document_from(path.read_text("utf-8"), str(path))
 
 
 def forms_beside(release: Path) -> Path | None:

@@ -125,7 +125,7 @@ def make_release(
         home.mkdir(mode=_FOLDER, exist_ok=True)
     with temporary_folder_beside(home / "release") as scratch, messages.speaking(project.config.language):
         draft = scratch / "release"
-        forms = _write_forms(project, scratch / "forms", now)
+        forms = _write_forms(project, rules, scratch / "forms", now)
         manifest = _assemble(draft, checked, rules, formats, now, destroy_seed, forms)
         _normalise_metadata(draft, now)
         target = _move_into_place(draft, scratch / "forms", checked, manifest, now)
@@ -177,25 +177,25 @@ def _assemble(
         for data_format in formats:
             write_data(data_format, published, checked.published, draft)
         references = references_of(checked, published)
-    _write_dossier(checked.project, paths.dossier, now)
+    _write_dossier(checked.project, draft.parent / "forms", paths.dossier, now)
     manifest = replace(_manifest(draft, checked, rules, references, now, destroyed), forms=forms)
     with translate_write_errors(draft):
         paths.manifest.write_text(manifest_text(manifest), "utf-8", newline="\n")
     return manifest
 
 
-def _write_dossier(project: Project, target: Path, now: datetime) -> None:
-    """The public documents alone; the internal ones stay in private/."""
-    from celosia.pipeline.release.documents import write_documents
+def _write_dossier(project: Project, forms: Path, target: Path, now: datetime) -> None:
+    """The public documents alone, word by word those that are signed; the internal ones stay in private/."""
+    from celosia.pipeline.release.documents import write_public_documents
 
-    write_documents(project, "public", into=target, now=_midnight(now))
+    write_public_documents(project, forms, target, _midnight(now))
 
 
-def _write_forms(project: Project, folder: Path, now: datetime) -> dict[str, str]:
-    """The internal forms, before anybody signs: their digests stand in the manifest."""
+def _write_forms(project: Project, rules: RuleReport, folder: Path, now: datetime) -> dict[str, str]:
+    """The sheet and the forms, before anybody signs: their digests stand in the manifest."""
     from celosia.pipeline.release.documents import forms_to_sign
 
-    return write_forms(folder, forms_to_sign(project, _midnight(now)))
+    return write_forms(folder, forms_to_sign(project, rules, _midnight(now)))
 
 
 def _manifest(

@@ -12,7 +12,7 @@ from typing import Any
 from celosia.model.people import ChangedPart, Person
 from celosia.model.reports.status import GateState, GateStatus
 from celosia.model.reports.verification import Publication
-from celosia.model.suppression import Suppression
+from celosia.model.verdict import Suppression
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,7 @@ class SigningView:
     digest: str
     seal: str
     figures: Mapping[str, Any] = field(default_factory=dict)
+    documents: tuple[Any, ...] = ()  # Documents of the dossier to be read before signing, the approval sheet first
 
 
 @dataclass(frozen=True, slots=True)

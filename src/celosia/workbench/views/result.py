@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from celosia.model.reports.closing import ClosingReport
 from celosia.model.reports.evaluation import ContrastLine, EvaluationReport
 from celosia.model.rules import RuleResult
-from celosia.model.suppression import Suppression
-from celosia.model.verdict import State, Verdict
+from celosia.model.verdict import State, Suppression, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from celosia.model.reports.explanation import Explanation
 from celosia.model.reports.methods import MethodComparison
-from celosia.model.suppression import Suppression
+from celosia.model.verdict import Suppression
 from celosia.workbench.views.policy import PolicyView
 from celosia.workbench.views.saved import Saved
 

@@ -21,6 +21,7 @@ from celosia.model.people import Approval, Person
 from celosia.pipeline.project.author import card_path, identity_path
 from celosia.pipeline.project.fingerprints import fingerprint
 from celosia.web.errors import PassphrasesDiffer
+from celosia.web.pages.dossier.reading import show_document
 from celosia.web.server import rights
 from celosia.web.server.sessions import LoginThrottle
 from celosia.web.ui import html
@@ -137,6 +138,7 @@ def signing_form(page: PageContext, view: SigningView, roles: tuple[str, ...], s
             ui.navigate.reload()
 
     with html.tag("div", classes="c-signing"):
+        _documents_to_read(view)
         columns = table_heads("people.head", "figure", "value")
         html.table(
             columns, [list(pair) for pair in signed_lines(view.figures)], text("people.shown"), show_caption=True
@@ -149,6 +151,16 @@ def signing_form(page: PageContext, view: SigningView, roles: tuple[str, ...], s
             form_field(text("web_dossier.note"), "note", maxlength=500)
             hint = text("web_dossier.passphrase_hint")
             form_field(text("release.passphrase"), "passphrase", "password", hint, required=True)
+
+
+def _documents_to_read(view: SigningView) -> None:
+    """The approval sheet in full, and the other forms that a signature covers, to be opened."""
+    for position, document in enumerate(view.documents):
+        if position == 0:
+            show_document(document)
+            continue
+        with html.details(document.title):
+            show_document(document)
 
 
 # --- the part of a page ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from celosia import messages
-from celosia.dossier.suppression import suppression_text
+from celosia.dossier.figures import suppression_text
 from celosia.messages import text
 from celosia.model.reports.verification import VerifyReport
 from celosia.model.rules import RuleResult

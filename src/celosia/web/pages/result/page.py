@@ -13,7 +13,7 @@ from functools import partial
 from nicegui import ui
 
 from celosia import messages
-from celosia.dossier.suppression import suppression_sentences, suppression_text
+from celosia.dossier.figures import suppression_sentences, suppression_text
 from celosia.messages import text
 from celosia.model.protocols import Needs
 from celosia.model.rules import RuleResult

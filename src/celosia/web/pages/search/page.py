@@ -14,8 +14,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia import messages
-from celosia.dossier.figures import loss_text, metric_text
-from celosia.dossier.suppression import suppression_text
+from celosia.dossier.figures import loss_text, metric_text, suppression_text
 from celosia.messages import text
 from celosia.model.reports.methods import MethodResult
 from celosia.web.pages.search.answers import Actions, explanation_card, frontier_card, methods_card
