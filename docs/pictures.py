@@ -21,7 +21,7 @@ LAYERS = (
     ({"es": "datos y documentos", "en": "data and documents"}, ("data", "proposals", "protocols", "dossier")),
     ({"es": "algoritmos", "en": "algorithms"}, ("risk", "evaluation", "solver", "techniques", "tables", "attacks")),
     ({"es": "arreglos", "en": "arrays"}, ("tuples", "kernels", "hierarchy")),
-    ({"es": "base", "en": "foundation"}, ("model", "storage", "errors", "messages")),
+    ({"es": "base", "en": "foundation"}, ("model", "storage", "system", "errors", "messages")),
 )
 ENTRY_POINTS = {"__main__", "celosia"}
 

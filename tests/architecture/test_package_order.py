@@ -15,7 +15,6 @@ NOT_YET_TURNED: frozenset[tuple[str, str]] = frozenset(
     {
         ("data.engines.postgres", "data._postgres_text"),
         ("data.readers.postgresql", "data._postgres_text"),
-        ("model.value_order", "model.reports.measures.ValueOrder"),
     }
 )
 

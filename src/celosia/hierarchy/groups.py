@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import Any
 
 from celosia.hierarchy.builder import Builder, Detail, LeafLabels
+from celosia.hierarchy.value_order import ordered_positions
 from celosia.model.parameters import Many, Text, TomlTable, Whole, conflict
-from celosia.model.value_order import ordered_positions
 
 # --- order: neighbours merge, `factor` at a time ------------------------------------------------------
 

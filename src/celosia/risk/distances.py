@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.hierarchy.model import CompiledHierarchy
+from celosia.hierarchy.value_order import ordered_positions
 from celosia.model.reports.measures import ValueOrder
-from celosia.model.value_order import ordered_positions
 from celosia.risk.sensitive import ClassValues
 
 Counts = NDArray[np.int64]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.hierarchy.model import CompiledHierarchy
+from celosia.hierarchy.value_order import ordered_positions
 from celosia.model.reports.scenarios import (
     FrequencyLine,
     FrequencyTable,
@@ -26,7 +27,6 @@ from celosia.model.reports.scenarios import (
     ScenarioRisk,
     largest_at_risk,
 )
-from celosia.model.value_order import ordered_positions
 from celosia.risk.classes import fully_masked, masked_values
 from celosia.risk.combinations import Cells, CodedTable, Columns, count_combinations
 from celosia.risk.scales import in_known_order

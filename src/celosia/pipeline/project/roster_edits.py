@@ -177,4 +177,4 @@ def _rewrite_people(project: Project, person: Person, key: str) -> None:
     else:
         del lines[position]
     with atomic_write(path, 0o644) as draft:
-        draft.write_text(tomlkit.dumps(document), "utf-8")
+        draft.write_text(tomlkit.dumps(document), "utf-8", newline="\n")

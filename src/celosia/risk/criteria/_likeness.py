@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import WrongUse
+from celosia.hierarchy.value_order import ordered_positions
 from celosia.model.parameters import Name, Parameter, Ratio, Text
-from celosia.model.value_order import ordered_positions
 from celosia.risk.criteria._class_size import SIZE, UNIT, KAnonymity
 from celosia.risk.criteria._classes import Classes, Counts, Domain, Mask
 from celosia.risk.criteria._criterion import Criterion, Merging, Need
