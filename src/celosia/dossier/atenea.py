@@ -294,7 +294,7 @@ def _technique_blocks(
         yield Paragraph(_word("techniques.none"))
         return
     yield Heading(_word("techniques.eliminated"))
-    yield _eliminated(eliminated) if eliminated else Paragraph(_word("techniques.none_eliminated"))
+    yield _eliminated_table(eliminated) if eliminated else Paragraph(_word("techniques.none_eliminated"))
     yield Heading(_word("techniques.applied"))
     yield _steps(changes) if changes else Paragraph(_word("techniques.no_steps"))
     if done is not None:
@@ -303,7 +303,7 @@ def _technique_blocks(
     yield Fields(((_word("techniques.seed"), _word(f"techniques.seed_{seed}")),))
 
 
-def _eliminated(eliminated: Sequence[EliminatedVariable]) -> Table:
+def _eliminated_table(eliminated: Sequence[EliminatedVariable]) -> Table:
     """Elimination of variables is a method of the guide, and its first: each with its class and why it left (A23)."""
     header = [_word(f"techniques.{key}") for key in ("variable", "description", "class", "reason")]
     rows: list[tuple[Cell, ...]] = [

@@ -168,7 +168,7 @@ def evaluate_pair(pair: FilePair, request: EvaluationRequest, report: Progress =
         propensity=comparison.propensity,
         numeric=comparison.numeric,
         contrast=comparison.contrast,
-        risk=compare_risk(pair, question.quasi, columns, request.threshold, _declared(pair)),
+        risk=compare_risk(pair, question.quasi, columns, request.threshold, _declared_scenarios(pair)),
         distributions=comparison.distributions,
         weights=request.weights,
         key=request.key,
@@ -265,7 +265,7 @@ def compare_risk(
     return RiskComparison(quasi, str(float(threshold)), *sides, declared or scenario_shares(first, second, threshold))
 
 
-def _declared(pair: FilePair) -> tuple[Scenario, ...]:
+def _declared_scenarios(pair: FilePair) -> tuple[Scenario, ...]:
     """The scenarios that the project of a pair declares."""
     project = pair.before.project if pair.plan is not None else None
     specs = project.settings.get("scenarios", ()) if project is not None else ()

@@ -253,7 +253,7 @@ def _judge(facts: ProjectFacts, gate: str, rules: tuple[Rule, ...], protocol: Pr
     for rule in rules:
         if rule.measure in _MEASURES.get(gate, ()):
             result = judge_rule(context, rule)
-            unsigned = _unsigned(facts, rule) if rule.measure == "signatures" else []
+            unsigned = _missing_roles(facts, rule) if rule.measure == "signatures" else []
             if unsigned:
                 return GateOutcome(_signers_text(facts, unsigned), signing_command(facts, unsigned[0]))
             if not result.passes:
@@ -281,7 +281,7 @@ def _signer(facts: ProjectFacts, rule: Rule) -> str:
     return next((role for role in roles if role in available), roles[0])
 
 
-def _unsigned(facts: ProjectFacts, rule: Rule) -> list[str]:
+def _missing_roles(facts: ProjectFacts, rule: Rule) -> list[str]:
     """The roles that have still to sign the present release; where only a delegate is there, theirs for the lead's."""
     roles = missing_signers(rule.asked["roles"], {signature.role for signature in facts.signatures})
     delegated = not _holders(facts, "lead") and bool(_holders(facts, "delegate"))
