@@ -13,13 +13,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from celosia import storage, system
+from celosia import messages, storage, system
 from celosia.storage import FileInUse, FileUnreadable, FolderUnwritable, atomic_write, exclusive_lock, replace_folder
+from celosia.system import access, memory
+
+SET_MODE = access.set_mode
 
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the calls that are made on Windows."""
+    if not system.WINDOWS:
+        monkeypatch.setattr(access, "set_mode", lambda path, mode: path.chmod(mode))
     monkeypatch.setattr(system, "WINDOWS", True)
     monkeypatch.setattr(system, "_MOVE_PAUSES", (0.0, 0.0))
 
@@ -115,7 +120,6 @@ def test_a_process_that_ended_is_not_alive_and_one_that_runs_is() -> None:
         child.communicate(b"\n", timeout=60)
     assert not system.is_process_alive(child.pid)
     assert system.is_process_alive(os.getpid())
-    assert system.is_process_alive(os.getppid())
 
 
 @pytest.mark.parametrize(
@@ -206,3 +210,81 @@ def test_a_file_that_another_program_reads_alone_is_said_to_be_in_use(tmp_path: 
         raise _fault(32, str(tmp_path / "t.csv"))
     with pytest.raises(FileUnreadable), storage.translate_read_errors(tmp_path / "t.csv"):
         raise PermissionError(errno.EACCES, "")
+
+
+# --- who may read -----------------------------------------------------------------------------------------------------
+
+
+def test_a_private_folder_is_private_by_what_the_disk_says(tmp_path: Path) -> None:
+    folder = storage.make_private_folder(tmp_path / "private")
+    assert storage.is_private(folder)
+    with atomic_write(tmp_path / "key") as draft:
+        draft.write_bytes(b"x")
+    assert storage.is_private(tmp_path / "key")
+
+
+@pytest.mark.parametrize("disk_has_lists", [True, False], ids=["NTFS", "FAT"])
+def test_windows_gets_an_access_list_in_place_of_a_mode(
+    windows: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk_has_lists: bool
+) -> None:
+    closed: set[Path] = set()
+    system_alone, everybody = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;S-1-5-21-7)", "D:AI(A;OICIID;0x1200a9;;;WD)"
+    monkeypatch.setattr(access, "set_mode", SET_MODE)
+    monkeypatch.setattr(access, "_own_name", lambda: "S-1-5-21-7")
+    monkeypatch.setattr(access, "_close_to_others", lambda path: closed.add(path) if disk_has_lists else None)
+    monkeypatch.setattr(access, "_open_as_above", closed.discard)
+    monkeypatch.setattr(access, "_access", lambda path: system_alone if path in closed else everybody)
+    assert not storage.is_private(tmp_path)
+    folder = storage.make_private_folder(tmp_path / "private")
+    assert storage.is_private(folder) is disk_has_lists
+    storage.set_mode(folder, 0o755)
+    assert not storage.is_private(folder)
+    monkeypatch.setattr(access, "_access", lambda path: "")
+    assert not storage.is_private(folder)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_machine_says_how_much_memory_it_has() -> None:
+    size = memory.machine_memory()
+    assert size is not None
+    assert size > 10**8
+
+
+def test_a_worker_on_windows_joins_a_job_with_a_limit(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[tuple[int, int]] = []
+
+    def tell(status: object) -> int:
+        status._obj.physical = 8 * 10**9  # type: ignore[attr-defined]
+        return 1
+
+    def limit(job: object, kind: int, values: object, size: int) -> int:
+        limits.append((values._obj.flags, values._obj.process_memory))  # type: ignore[attr-defined]
+        assert size == 144
+        return 1
+
+    kernel = SimpleNamespace(
+        GlobalMemoryStatusEx=tell,
+        CreateJobObjectW=lambda security, name: 7,
+        SetInformationJobObject=limit,
+        AssignProcessToJobObject=lambda job, process: 1,
+    )
+    monkeypatch.setattr(memory, "_kernel32", lambda: kernel)
+    memory.limit_memory(0.5)
+    assert limits == [(0x100, 4 * 10**9)]
+
+
+# --- language ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "language"), [(0x0409, "en"), (0x080A, "es"), (0x340A, "es"), (0x0416, "es"), (0, "es")]
+)
+def test_the_language_is_that_of_windows_unless_the_environment_asks(
+    monkeypatch: pytest.MonkeyPatch, number: int, language: str
+) -> None:
+    monkeypatch.setattr(messages, "_windows_language", lambda: number)
+    assert messages.preferred_language() == language
+    monkeypatch.setenv("CELOSIA_LANG", "en")
+    assert messages.preferred_language() == "en"

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from celosia import system
 from celosia.errors import BadInput, CelosiaError
+from celosia.system import access
 
 
 class FileMissing(BadInput, fields="path"):
@@ -63,8 +64,20 @@ def make_private_folder(path: Path) -> Path:
     """Make the folder and its parents if absent, readable by its owner only; returns it."""
     with translate_write_errors(path):
         path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        path.chmod(PRIVATE_FOLDER)
+        set_mode(path, PRIVATE_FOLDER)
     return path
+
+
+def set_mode(path: Path, mode: int) -> None:
+    """Give a file or folder its mode: its owner's alone, or open; by access lists where modes mean nothing."""
+    with translate_write_errors(path):
+        access.set_mode(path, mode)
+
+
+def is_private(path: Path) -> bool:
+    """Whether the disk keeps others out of a file or folder: some disks and shares cannot."""
+    with translate_read_errors(path):
+        return access.is_private(path)
 
 
 @contextlib.contextmanager
@@ -117,7 +130,10 @@ def private_tempdir(parent: Path, prefix: str = SCRATCH_PREFIX) -> Path:
     """Make a private folder named after this process; first remove those that dead processes left beside it."""
     remove_abandoned_folders(parent, prefix)
     with translate_write_errors(parent):
-        return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-{_host()}-", dir=parent))
+        folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-{_host()}-", dir=parent))
+        if system.WINDOWS:  # elsewhere it was made so
+            set_mode(folder, PRIVATE_FOLDER)
+        return folder
 
 
 def _host() -> str:
@@ -149,9 +165,11 @@ def atomic_write(target: Path, mode: int = PRIVATE_FILE) -> Iterator[Path]:
 def replace_file(draft: Path, target: Path, mode: int = PRIVATE_FILE) -> None:
     """Move a finished file to its name, after it is safely on the disk."""
     with translate_write_errors(target.parent):
-        draft.chmod(mode)
+        set_mode(draft, mode)
         sync(draft)
         move(draft, target)
+        if system.WINDOWS and mode != PRIVATE_FILE:
+            set_mode(target, mode)  # open as the folder that it lies in now
         sync(target.parent)
 
 

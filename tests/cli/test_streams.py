@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from celosia import messages
+from celosia.cli import main
 from celosia.cli.code_pages import in_code_page
 
 _CELOSIA = [sys.executable, "-c", "import sys; from celosia.cli import main; sys.exit(main())"]
@@ -69,6 +71,15 @@ def test_a_table_is_drawn_straight_in_a_code_page(raw: Path) -> None:
     drawn = [line for line in done.stdout.decode("cp1252").splitlines() if line.startswith("|")]
     assert drawn
     assert not any("?" in line for line in drawn)
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_a_stream_of_windows_takes_every_sign(monkeypatch: pytest.MonkeyPatch, errors: str) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "cp1252", errors, write_through=True))
+    assert main(["protocol", "show", "≥"]) == 2
+    print("k ≥ 2")
+    assert written.getvalue() == b"k >= 2\n"
 
 
 def test_who_reads_one_line_and_leaves_is_no_failure(raw: Path) -> None:

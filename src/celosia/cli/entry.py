@@ -25,6 +25,7 @@ from celosia.cli.shell import LocalGroup, language_option, usage_sentence
 from celosia.errors import CelosiaError, InternalFault, WrongUse
 
 _INTERRUPTED = 130
+_ERRORS_AT_START = ("strict", "surrogateescape")  # as Python opens a stream where nobody asked for anything
 
 
 class _ReaderGone(Exception):
@@ -122,7 +123,7 @@ def _make_streams_usable() -> None:
         if stream is None:
             # Open until the process ends.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8", newline="\n"))  # noqa: SIM115
-        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors in _ERRORS_AT_START:
             stream.reconfigure(errors=code_pages.ERRORS)
 
 

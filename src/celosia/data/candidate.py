@@ -31,7 +31,14 @@ from celosia.data.readers.ingest import ingest
 from celosia.data.table import ORIGIN, Table
 from celosia.data.writers.csv import write_csv, write_lines
 from celosia.model.paths import COPY_WITH_PERSONS, DATA, ORDER
-from celosia.storage import PRIVATE_FILE, part_files, replace_file, temporary_folder_beside, translate_write_errors
+from celosia.storage import (
+    PRIVATE_FILE,
+    part_files,
+    replace_file,
+    set_mode,
+    temporary_folder_beside,
+    translate_write_errors,
+)
 from celosia.tuples.finer import TupleSource
 
 PERSON = "celosia person"  # the private column beside the file's own; a blank keeps it apart from real names
@@ -103,7 +110,7 @@ def _private_order(target: Path, enabled: bool) -> Iterator[tuple[Path | None, C
         pq.ParquetWriter(order, schema, use_dictionary=False, compression="none") as writer,
     ):
         yield order, lambda persons: writer.write_batch(pa.record_batch([persons.cast(pa.string())], schema=schema))
-    order.chmod(PRIVATE_FILE)
+    set_mode(order, PRIVATE_FILE)
 
 
 def _file_lines(

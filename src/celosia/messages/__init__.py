@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,6 +16,7 @@ from pathlib import Path
 
 LANGUAGES = ("es", "en")
 _FOLDER = Path(__file__).parent
+_WINDOWS_LANGUAGES = {0x09: "en", 0x0A: "es"}  # primary language identifiers
 _current = "es"
 _reader: Callable[[], str | None] = lambda: None  # noqa: E731 - no page is open yet
 
@@ -48,12 +50,21 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def preferred_language() -> str:
-    """Language asked for by the environment; Spanish if it says nothing we know."""
+    """Language asked for by the environment, or that of Windows itself; Spanish if neither says one we know."""
     for name in ("CELOSIA_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         code = os.environ.get(name, "")[:2].lower()
         if code in LANGUAGES:
             return code
-    return "es"
+    return _WINDOWS_LANGUAGES.get(_windows_language() & 0x3FF, "es")
+
+
+def _windows_language() -> int:
+    """The number of the language in which Windows speaks to this person; 0 on other systems, which set LANG."""
+    if sys.platform != "win32":
+        return 0
+    import ctypes
+
+    return int(ctypes.windll.kernel32.GetUserDefaultUILanguage())
 
 
 @cache

@@ -21,7 +21,7 @@ from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.folder import ProjectArg, is_project, open_project
 from celosia.pipeline.project.progress import Progress
 from celosia.pipeline.project.saved_reports import saved_report
-from celosia.storage import translate_read_errors
+from celosia.storage import is_private, translate_read_errors
 from celosia.workbench.errors import OutsideProjects
 from celosia.workbench.views.projects import ProjectLine, ProjectList, SourceFile, SourceView
 from celosia.workbench.views.saved import Saved, saved_report_of
@@ -84,8 +84,9 @@ def _project_line(folder: Path, now: datetime | None) -> ProjectLine:
 
 def source_view(source: ProjectArg) -> SourceView:
     """The source of a project and how it was read."""
-    config = open_project(source).config
-    return SourceView(config.source, config.person)
+    project = open_project(source)
+    private = not project.paths.private.exists() or is_private(project.paths.private)
+    return SourceView(project.config.source, project.config.person, private)
 
 
 def profile_view(source: ProjectArg) -> Saved[ProfileReport] | None:

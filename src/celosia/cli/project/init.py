@@ -44,9 +44,12 @@ def run(
 ) -> None:
     """Make the project and show what was read and proposed."""
     from celosia.pipeline.intake.init_project import init
+    from celosia.storage import is_private
 
     with watching(as_json) as watch:
         result = init(source, into, protocol, dictionary, person, report=watch, **reading_choices(reading))
+    if not is_private(result.project.paths.private):
+        click.echo(messages.text("reading.not_private"), err=True)
     print_report(result, as_json, _show)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from celosia.data.counting.columns import integer_array
 from celosia.data.engines.base import RANK, Engine, Expression
-from celosia.storage import PRIVATE_FILE, temporary_folder_beside, translate_write_errors
+from celosia.storage import PRIVATE_FILE, set_mode, temporary_folder_beside, translate_write_errors
 
 _BATCH = 100_000
 
@@ -82,4 +82,4 @@ def _write(path: Path, values: Sequence[pa.Array], dropped: NDArray[np.bool_] | 
             columns = [column.slice(start, end - start).cast(pa.string()) for column in values]
             batch = pa.record_batch([pa.array(np.arange(start, end)), *columns], schema=schema)
             writer.write_batch(batch if dropped is None else batch.filter(pa.array(~dropped[start:end])))
-    path.chmod(PRIVATE_FILE)
+    set_mode(path, PRIVATE_FILE)

@@ -27,7 +27,7 @@ from celosia.data.engines.base import (
 )
 from celosia.data.engines.compile import compile_sql
 from celosia.data.engines.memory import usable_memory
-from celosia.storage import PRIVATE_FILE, SPILL_PREFIX, part_files, private_tempdir, translate_write_errors
+from celosia.storage import PRIVATE_FILE, SPILL_PREFIX, part_files, private_tempdir, set_mode, translate_write_errors
 
 _FAULTS = (duckdb.Error,)
 
@@ -129,7 +129,7 @@ class DuckDBEngine:
         with translate_engine_errors(self.name, _FAULTS, str(folder)):
             self.connection.execute(f"COPY ({_query(expression)}) TO {_sql_string(path)} (FORMAT parquet)")
         with translate_write_errors(folder):
-            path.chmod(PRIVATE_FILE)
+            set_mode(path, PRIVATE_FILE)
         return path
 
     def fetch(self, expression: Expression) -> pa.Table:

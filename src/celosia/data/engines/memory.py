@@ -6,10 +6,11 @@ Knows what the machine has, or the container this process was put in. Ignores wh
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
+
+from celosia.system.memory import machine_memory
 
 _SHARE = (6, 10)  # of the machine, where nobody says: others work there too
 _UNKNOWN = 4 * 10**9  # a system that does not say
@@ -33,10 +34,7 @@ def usable_memory() -> int:
     """Bytes the work may take: as it was told, or a share of what the machine or its container has."""
     if (budget := _budget.get()) is not None:
         return budget
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        memory = _UNKNOWN
+    memory = machine_memory() or _UNKNOWN
     return min(memory, _container_memory() or memory) * _SHARE[0] // _SHARE[1]
 
 

@@ -31,6 +31,7 @@ from celosia.storage import (
     atomic_write,
     content_digest,
     make_private_folder,
+    set_mode,
     temporary_folder_beside,
     translate_write_errors,
 )
@@ -89,7 +90,7 @@ def move_order(parts: Sequence[WrittenPart], folder: Path) -> Path:
             os.replace(part.beside, part_path(folder, position))
         if not parts:
             pq.write_table(pa.table({"person": pa.array([], pa.string())}), part_path(folder, 0))
-            part_path(folder, 0).chmod(PRIVATE_FILE)
+            set_mode(part_path(folder, 0), PRIVATE_FILE)
     return folder
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from celosia.data.table import ORIGIN, Table
 from celosia.data.writers.dialect import neutralise_batch
-from celosia.storage import PRIVATE_FILE, translate_write_errors
+from celosia.storage import PRIVATE_FILE, set_mode, translate_write_errors
 
 FORMAT = "celosia/sample/1"
 MOST = 1000
@@ -79,7 +79,7 @@ def save_sample(source: Table, recorder: RowSampler, digest: str, path: Path) ->
     labelled = joined.replace_schema_metadata({_KEY: json.dumps(names, ensure_ascii=False).encode("utf-8")})
     with translate_write_errors(path.parent):
         pq.write_table(labelled, path)
-        path.chmod(PRIVATE_FILE)
+        set_mode(path, PRIVATE_FILE)
 
 
 def read_sample(path: Path, rows: int, offset: int) -> tuple[Sample, int] | None:

@@ -55,7 +55,15 @@ from celosia.proposals.judge import judge_table
 from celosia.proposals.person import person_key
 from celosia.proposals.propose import suggest
 from celosia.protocols.load import combined_rules, norm_of
-from celosia.storage import PRIVATE_FILE, AlreadyExists, move, private_tempdir, translate_write_errors, write_error
+from celosia.storage import (
+    PRIVATE_FILE,
+    AlreadyExists,
+    move,
+    private_tempdir,
+    set_mode,
+    translate_write_errors,
+    write_error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +163,7 @@ def _found_in_place(
     with translate_write_errors(paths.private):
         text = json.dumps(located.place.as_dict(), ensure_ascii=False, indent=2)
         paths.source_place.write_text(text + "\n", "utf-8", newline="\n")
-        paths.source_place.chmod(PRIVATE_FILE)
+        set_mode(paths.source_place, PRIVATE_FILE)
     return located.table, located.ingested
 
 

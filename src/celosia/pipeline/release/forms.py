@@ -22,7 +22,15 @@ from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.folder import ProjectArg, open_project
 from celosia.pipeline.release.errors import ReleaseDamaged
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_signed, release_folder
-from celosia.storage import PRIVATE_FILE, content_digest, make_private_folder, move, sync, translate_write_errors
+from celosia.storage import (
+    PRIVATE_FILE,
+    content_digest,
+    make_private_folder,
+    move,
+    set_mode,
+    sync,
+    translate_write_errors,
+)
 
 _DOCUMENT, _PAPER = ".json", ".pdf"
 
@@ -35,7 +43,7 @@ def write_forms(folder: Path, forms: Mapping[str, tuple[Document, bytes]]) -> di
             (folder / f"{name}{_DOCUMENT}").write_bytes(document_text(document).encode("utf-8"))
             (folder / f"{name}{_PAPER}").write_bytes(paper)
         for path in folder.iterdir():
-            path.chmod(PRIVATE_FILE)
+            set_mode(path, PRIVATE_FILE)
             sync(path)
     return {path.name: content_digest(path) for path in sorted(folder.iterdir())}
 

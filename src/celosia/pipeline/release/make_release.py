@@ -64,7 +64,7 @@ from celosia.pipeline.release.folder import (
 )
 from celosia.pipeline.release.forms import forms_folder, keep_forms, refuse_changed_forms, write_forms
 from celosia.pipeline.release.signers import wrong_dates
-from celosia.storage import move, replace_file, sync, temporary_folder_beside, translate_write_errors
+from celosia.storage import move, replace_file, set_mode, sync, temporary_folder_beside, translate_write_errors
 
 RELEASED_FORMAT = "celosia/released/1"
 _FILE, _FOLDER = 0o644, 0o755
@@ -314,10 +314,10 @@ def _normalise_metadata(draft: Path, now: datetime) -> None:
     at = _midnight(now).timestamp()
     with translate_write_errors(draft):
         for path in sorted(draft.rglob("*"), reverse=True):  # what lies inside first: a folder's time comes last
-            path.chmod(_FOLDER if path.is_dir() else _FILE)
+            set_mode(path, _FOLDER if path.is_dir() else _FILE)
             os.utime(path, (at, at))
             sync(path)
-        draft.chmod(_FOLDER)
+        set_mode(draft, _FOLDER)
         os.utime(draft, (at, at))
 
 
@@ -333,6 +333,7 @@ def _move_into_place(draft: Path, forms: Path, checked: CheckedCandidate, manife
             _steps.destroy_seed(project)  # just before the move: no release says so of a seed that lives
         keep_forms(forms, project.paths, target.name)
         move(draft, target)
+        set_mode(target, _FOLDER)  # on Windows a folder keeps the access list of where it was made
         with translate_write_errors(target.parent):
             sync(target.parent)
     return target

@@ -34,6 +34,7 @@ from celosia.storage import (
     make_private_folder,
     part_files,
     replace_folder,
+    set_mode,
     temporary_folder_beside,
     translate_write_errors,
 )
@@ -120,7 +121,7 @@ def _assemble(draft: Path, project: Project, release: ReleaseOnDisk, now: dateti
     with translate_write_errors(draft):
         for name in (DATA, DICTIONARY):
             shutil.copyfile(release.folder / name, draft / PUBLIC / name)
-            (draft / PUBLIC / name).chmod(_OPEN_FILE)
+            set_mode(draft / PUBLIC / name, _OPEN_FILE)
     rows, published = release.manifest.rows, len(release.manifest.published)
     sizes = {RESTRICTED: (project.config.source.rows, len(project.names)), PUBLIC: (rows, published)}
     delivery = Delivery(
@@ -134,7 +135,7 @@ def _assemble(draft: Path, project: Project, release: ReleaseOnDisk, now: dateti
     with translate_write_errors(draft):
         text = json.dumps(delivery.as_dict(), ensure_ascii=False, indent=2)
         (draft / MANIFEST).write_text(text + "\n", "utf-8", newline="\n")
-        (draft / MANIFEST).chmod(_OPEN_FILE)
+        set_mode(draft / MANIFEST, _OPEN_FILE)
     return delivery
 
 
@@ -144,10 +145,10 @@ def _restricted_half(project: Project, target: Path) -> None:
         write_csv(_as_read(project, source), project.names, target / DATA)
     with translate_write_errors(target):
         shutil.copyfile(project.paths.dictionary, target / DICTIONARY)
-        (target / DICTIONARY).chmod(PRIVATE_FILE)
+        set_mode(target / DICTIONARY, PRIVATE_FILE)
         mark = target / messages.text("mel.delivery.mark")
         mark.write_text(messages.text("mel.delivery.do_not_publish") + "\n", "utf-8", newline="\n")
-        mark.chmod(PRIVATE_FILE)
+        set_mode(mark, PRIVATE_FILE)
 
 
 def _as_read(project: Project, source: OpenTable) -> Iterator[pa.RecordBatch]:

@@ -23,6 +23,7 @@ from typing import Any, ParamSpec
 from celosia import messages
 from celosia.errors import CelosiaError, InternalFault
 from celosia.pipeline.project.author import act_as
+from celosia.system.memory import limit_memory
 from celosia.web.errors import WorkStopped
 from celosia.workbench.operation import find_operation, operation_key, operation_label
 
@@ -84,24 +85,12 @@ FAILURES = (OperationFailed, CelosiaError)  # of an operation in its process, an
 def _serve(connection: Connection) -> None:
     """Run in a worker process: calls come in, progress and one answer go out."""
     warnings.simplefilter("ignore")
-    _limit_memory()
+    # A file made to fill the memory ends this process, not the server or others.
+    limit_memory(_MEMORY_SHARE)
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             call = connection.recv()
             connection.send(_carry_out(call, connection))
-
-
-def _limit_memory() -> None:
-    """Let a file made to fill the memory end this process, not the server or other processes."""
-    if os.name != "posix":
-        return
-    import resource
-
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        most = int(_MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii", newline="\n") as score:
-        score.write("1000")
 
 
 def _carry_out(call: Call, connection: Connection) -> tuple[str, Any]:

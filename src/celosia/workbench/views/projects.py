@@ -50,7 +50,8 @@ class ProjectList:
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """The source of a project, and the column that identifies a person."""
+    """The source of a project, the column that identifies a person, and whether its disk keeps others out."""
 
     source: Source
     person: str | None
+    private: bool = True

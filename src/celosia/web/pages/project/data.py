@@ -44,6 +44,8 @@ def _source_card(view: SourceView) -> None:
             (text("web_data.person"), view.person or "–"),
         )
         show_notices(source.choices.notes)
+        if not view.private:
+            html.note(text("reading.not_private"), "warning")
         with html.details(text("web_data.reading")):
             titles = [text("web_data.choice"), text("web_data.value"), text("web_data.decided")]
             html.table(titles, _reading_rows(source.choices), text("web_data.reading"))

@@ -37,7 +37,8 @@ def lock_handle(handle: int) -> None:
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         except OSError as fault:
-            if fault.errno not in (errno.EACCES, errno.EDEADLK):
+            # Windows says EACCES, and Wine no number at all.
+            if fault.errno in (errno.EBADF, errno.EINVAL):
                 raise
             time.sleep(_LOCK_PAUSE)
         else:
