@@ -12,12 +12,13 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test tests test-slow lint format types docs pages bench lock clean java postgres chromium
+.PHONY: help demo test tests test-slow lint format types docs pages bench lock clean java postgres chromium test-windows windows
 
 help:
 	@echo "make demo       instala lo necesario y recorre celosia con datos de prueba · set up and walk through celosia"
 	@echo "make test       estilo, tipos y pruebas · lint, types and tests"
 	@echo "make test-slow  las pruebas largas · the long tests"
+	@echo "make test-windows  con un Python para Windows, en Wine · with a Python for Windows, under Wine"
 	@echo "make lint | types | tests | format"
 	@echo "make docs       la documentación en docs/site · the documentation in docs/site"
 	@echo "make pages      regenera las páginas hechas desde el código · remake the pages made from the code"
@@ -67,8 +68,12 @@ types: $(TEST)
 tests: $(TEST) java postgres chromium
 	$(PYTEST) -m "not slow"
 
-test-slow: $(TEST) java postgres chromium .venvs/pycanon/.stamp
+test-slow: $(TEST) java postgres chromium windows .venvs/pycanon/.stamp
 	$(PYTEST) -m slow
+
+# A part of test-slow: the program under a CPython for Windows.
+test-windows: $(TEST) windows
+	$(BIN)/python -m pytest -m windows tests/windows
 
 java:
 	@scripts/debian-package java openjdk-17-jre-headless
@@ -80,6 +85,9 @@ postgres:
 # The tests of the page drive a real browser.
 chromium:
 	@scripts/debian-package chromium chromium
+
+windows: $(TEST)
+	@scripts/windows-python $(BIN)/python build/windows
 
 # --- documents ------------------------------------------------------------------------------------
 
@@ -107,6 +115,7 @@ LOCK := .venvs/lock/bin/uv pip compile --quiet --universal --generate-hashes --p
 lock: .venvs/lock/.stamp
 	$(LOCK) requirements/build.in -o requirements/build.lock
 	$(LOCK) requirements/lock.in -o requirements/lock.lock
+	$(LOCK) requirements/windows.in -o requirements/windows.lock
 	$(LOCK) pyproject.toml -c requirements/build.lock -o requirements/core.lock
 	$(LOCK) pyproject.toml --all-extras requirements/test.in \
 		-c requirements/build.lock -c requirements/core.lock -o requirements/test.lock

@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
 
 # Tests that need one of these run in one worker each, so that the whole suite starts one server of a kind.
-ONE_WORKER = ("spark", "postgres", "web")
+ONE_WORKER = ("spark", "postgres", "web", "windows")
 
 
 # Compiling a kernel on its first call takes seconds and a machine may be busy, so no example is timed; under CI the
