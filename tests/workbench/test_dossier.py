@@ -124,6 +124,7 @@ def test_the_view_says_who_approved_what_and_which_signatures_lack(folder):
     )
     assert [gate.gate for gate in view.blocked] == ["signatures"]
     assert {document.id: document.audience for document in view.documents} == {
+        "approval_sheet": "internal",
         "minsal_form": "internal",
         "internal_report": "internal",
         "public_report": "public",

@@ -129,6 +129,19 @@ def test_from_candidate_to_published_with_three_people(
     ]
 
 
+@pytest.mark.requirement("M32")
+def test_the_sheet_is_read_above_the_field_of_the_passphrase(chromium: Browser, shared: SharedServer, project: Path):
+    with logged_in_tab(chromium, shared, "carla") as (page, heard):
+        go(page, shared, project, "dossier")
+        page.get_by_role("button", name="Revisar y firmar: el candidato").click()
+        sheet = page.get_by_role("heading", name="Hoja de aprobación: el candidato")
+        sheet.wait_for(timeout=60_000)
+        assert page.get_by_role("columnheader", name="Fila 1").count() == 1
+        field = page.get_by_label("Frase de paso").first
+        assert sheet.bounding_box()["y"] < field.bounding_box()["y"]
+        assert heard.complaints == []
+
+
 @pytest.mark.requirement("M31")
 def test_what_changed_while_somebody_read_is_not_signed(chromium: Browser, shared: SharedServer, project: Path):
     with logged_in_tab(chromium, shared, "carla", NARROW, dark=True) as (page, heard):
