@@ -6,6 +6,7 @@ The commands are those of docs/*/guide-minsal.md, in the same order; a test hold
 from __future__ import annotations
 
 import csv
+from datetime import UTC, datetime
 from pathlib import Path
 
 from examples.minsal.make_data import make_data
@@ -16,18 +17,25 @@ RELEASE = f"{PROJECT}/releases/2026-11-16"
 PURPOSE = "Estudio de morbilidad por territorio"
 PEOPLE = (("ana", "Ana Rojas", "head"), ("luis", "Luis Soto", "executor"), ("marta", "Marta Díaz", "verifier"))
 PUBLISH = f"celosia publish {PROJECT} {RELEASE} --consultation 2026-11-02 --date 2026-11-20 --update-period anual"
-ATTEMPTS = (
-    ("hombre, 40 a 59 años, región 11, ISAPRE", "redes sociales y prensa local", "", "", "no", "45", ""),
-    ("mujer, 20 a 39 años, región 15, FONASA", "obituarios y registros públicos", "", "", "no", "60", ""),
-)
+OUTSIDER = "Persona externa 1"  # a code is enough: nobody has to be named
+SOURCES = ("redes sociales y prensa local", "obituarios y registros públicos", "buscadores de internet")
+MINUTES = ("12", "15", "8", "15", "10", "6", "15", "9", "12", "8")
+HOW = "Supervisé la prueba en una sala sin acceso a los datos originales"
 
 
 def note_attempts(folder: Path) -> None:
     """What the motivated intruder tried on this very candidate, filled into the form that celosia wrote."""
     form = folder / PROJECT / "claims.csv"
-    head = list(csv.reader(form.read_text("utf-8").splitlines()))[:3]
+    rows = list(csv.reader(form.read_text("utf-8").splitlines()))
+    answers = {"outsider": OUTSIDER, "independent": "sí", "date": datetime.now(UTC).date().isoformat()}
+    head = [[row[0], answers[row[0]]] if row[0] in answers else row for row in rows[:7]]
+    targets = [row[0] for row in rows[7:]]
+    attempts = [
+        [target, SOURCES[place % len(SOURCES)], "", "", "no", minutes, ""]
+        for place, (target, minutes) in enumerate(zip(targets, MINUTES, strict=False))
+    ]
     with form.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([*head, *ATTEMPTS])
+        csv.writer(file, lineterminator="\n").writerows([*head, *attempts])
 
 
 STEPS = (
@@ -54,7 +62,7 @@ STEPS = (
     Step("El intruso motivado anota sus intentos en claims.csv", note_attempts),
     Step(f"celosia claims {PROJECT}"),
     Step(f"celosia check {PROJECT}"),
-    Step(f"celosia approve {PROJECT} candidate --role verifier --yes {sign_with('marta')}"),
+    Step(f'celosia approve {PROJECT} intruder candidate --role verifier --note "{HOW}" --yes {sign_with("marta")}'),
     Step(f"celosia release {PROJECT}"),
     Step(PUBLISH, code=1),
     Step(f"celosia sign {RELEASE} --role executor {sign_with('luis')}"),

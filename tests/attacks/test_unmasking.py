@@ -13,6 +13,7 @@ from celosia.attacks.attack_input import View
 from celosia.attacks.disguise import check_digits
 from celosia.attacks.traces import traces
 from celosia.attacks.unmasking import (
+    _true_claims,
     near_numbers,
     recoding_candidates,
     revealed_recodings,
@@ -182,6 +183,28 @@ def test_no_claim_about_a_recoding_is_wrong_whether_by_value_or_by_record(data: 
         assert_claims_are_true(view(comuna=labels), view(comuna=values), UNIVERSE)
 
 
+@given(st.data())
+def test_every_code_that_is_claimed_to_be_the_only_one_is_the_one(data: st.DataObject) -> None:
+    """Also where the source holds codes that no list knows: what is said of a cell is true of its original."""
+    known = data.draw(st.lists(st.sampled_from(UNIVERSE), min_size=1, unique=True))
+    values = data.draw(st.lists(st.sampled_from(UNIVERSE), min_size=1, max_size=30))
+    keeps = data.draw(st.lists(st.sampled_from([2, 3, 5]), min_size=len(values), max_size=len(values)))
+    labels = [code[:keep].ljust(5, "*") for code, keep in zip(values, keeps, strict=True)]
+    released, original = view(comuna=labels), view(comuna=values)
+    for finding in revealed_recodings(released, {"comuna": known}, 3, original):
+        claims = _true_claims(released, 0, recoding_candidates(released, 0, known, original), original)
+        under = [(int(code), value) for code, value in zip(released.codes[:, 0], values, strict=True)]
+        single = [value == claims[code][0] for code, value in under if len(claims.get(code, ())) == 1]
+        assert finding.detail["single"] == len(single) == sum(single)
+
+
+def test_a_code_that_no_list_knows_makes_no_false_claim() -> None:
+    """The list knows one code under 054**, and the source holds another one that it does not know."""
+    released, original = view(comuna=["05301", "054**"] * 5), view(comuna=["05301", "05499"] * 5)
+    assert revealed_recodings(released, {"comuna": ["05301", "05401"]}, 3, original) == ()
+    assert len(revealed_recodings(released, {"comuna": ["05301", "05401"]}, 3)) == 1
+
+
 def test_a_mask_over_every_code_betrays_none() -> None:
     universe = {"comuna": [f"053{number:02d}" for number in range(20)]}
     assert revealed_recodings(view(comuna=["053**"] * 5 + ["054**"] * 5), universe, few=3) == ()
@@ -194,6 +217,31 @@ def test_the_chapter_beside_a_masked_diagnosis_is_shown() -> None:
     assert found.columns == ("diagnosis", "chapter")
     hidden = view(diagnosis=masked(diagnosis), chapter=masked([code[0] for code in diagnosis]), sexo=drawn(["F", "M"]))
     assert visible_derivatives(hidden, ["diagnosis"]) == ()
+
+
+def test_a_chapter_that_was_changed_where_the_diagnosis_is_masked_tells_nothing() -> None:
+    diagnosis = drawn(["F20", "F32", "J18", "J45", "E11", "I10"])
+    hidden = masked(diagnosis)
+    swapped = [("X" if cell == "*" else code[0]) for code, cell in zip(diagnosis, hidden, strict=True)]
+    file = view(diagnosis=hidden, chapter=swapped)
+    assert visible_derivatives(file, ["diagnosis"], view(diagnosis=diagnosis)) == ()
+    honest = view(diagnosis=hidden, chapter=[code[0] for code in diagnosis])
+    [found] = visible_derivatives(honest, ["diagnosis"], view(diagnosis=diagnosis))
+    assert found.cells == hidden.count("*")
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(4, 20))
+def test_every_masked_number_that_another_is_said_to_tell_is_where_it_says(seed: int, every: int) -> None:
+    """Some masked ages do not go with the year beside them: they are not counted."""
+    rng = np.random.default_rng(seed)
+    years = rng.integers(1930, 2020, 300)
+    ages = 2024 - years - rng.integers(0, 2, 300)
+    hidden = masked([str(age) for age in ages], every)
+    odd = np.array([cell == "*" for cell in hidden]) & (rng.random(300) < 0.5)
+    shown = np.where(odd, years + 40, years)
+    file = view(edad=hidden, nacimiento=[str(year) for year in shown])
+    found = near_numbers(file, truth=view(edad=[str(age) for age in ages]))
+    assert sum(finding.cells for finding in found) == int((np.array(hidden) == "*").sum() - odd.sum())
 
 
 def test_a_column_that_some_values_tell_is_not_derived() -> None:

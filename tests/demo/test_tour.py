@@ -19,7 +19,6 @@ from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.intake.dictionary_files import state_purpose
 from celosia.pipeline.intake.profile import profile_report
-from celosia.pipeline.intruder.claims import write_claims_form
 from celosia.pipeline.project.author import act_as
 from celosia.pipeline.project.edits import add_person, write_request
 from celosia.pipeline.project.identity import Identity, new_identity
@@ -40,7 +39,7 @@ from celosia.workbench.projects import list_projects
 from celosia.workbench.result import evaluation_report
 from celosia.workbench.risk import risk_geography, risk_overview, risk_scenarios
 from celosia.workbench.search import search_plan
-from tests.projects.steps import sign_people
+from tests.projects.steps import make_intruder_test, sign_people
 from tests.projects.survey import make_project
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -131,12 +130,16 @@ class Walk:
         approve(self.folder, "residual", self.identities["lead"], "lead", now=NOW)
 
     def intruder(self) -> None:
-        with write_claims_form(self.folder, replace=True).open("a", encoding="utf-8") as file:
-            file.write("prensa,diarios,,,,90,sin resultado\n")
+        self._take_verifier_in()
+        make_intruder_test(self.folder, self.identities["verifier"])
 
-    def check(self) -> None:
+    def _take_verifier_in(self) -> None:
         self.identities["verifier"] = self._person("verifier")
         sign_people(self.folder, [self.identities[self.chief]])
+
+    def check(self) -> None:
+        if "verifier" not in self.identities:
+            self._take_verifier_in()
         approve(self.folder, "candidate", self.identities["verifier"], "verifier", now=NOW)
 
     def _signed(self) -> Path:

@@ -61,7 +61,9 @@ def test_only_an_l_that_holds_on_the_file_is_told() -> None:
         assert done_by(PLAN, check, 0).distinct == least
 
 
-@pytest.mark.parametrize(("language", "person"), [("es", "Una persona que no trabajó"), ("en", "A person who did not")])
+@pytest.mark.parametrize(
+    ("language", "person"), [("es", "Una persona sin conocimiento previo"), ("en", "A person without prior knowledge")]
+)
 def test_a_person_did_the_test_only_where_one_is_on_record(language: str, person: str) -> None:
     assert person in page_of(DONE, language, attempts=12, outsider=True)
     assert person not in page_of(DONE, language, attempts=12)

@@ -9,12 +9,11 @@ from celosia.demo.synthetic.discharges import write_discharges
 from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.intake.init_project import init
-from celosia.pipeline.intruder.claims import write_claims_form
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import Identity
 from tests.projects import steps
-from tests.projects.steps import NOW, write_dictionary
+from tests.projects.steps import NOW, make_intruder_test, write_dictionary
 
 QUASI = ("SEXO", "EDAD_AÑOS", "COMUNA", "PREVISION")
 ROLES = {"head": "Ana Rojas", "executor": "Beto Soto", "verifier": "Carla Díaz"}
@@ -83,7 +82,5 @@ def run_to_approved_candidate(folder: Path, people: dict[str, Identity], **plan_
 
 def approve_candidate(folder: Path, people: dict[str, Identity]) -> None:
     """What stands between a candidate and its release: the intruder's attempts and the verifier's approval."""
-    form = write_claims_form(folder, replace=True)
-    with form.open("a", encoding="utf-8") as file:
-        file.write("prensa,diarios,,,,90,sin resultado\n")
+    make_intruder_test(folder, people["verifier"])
     approve(folder, "candidate", people["verifier"], "verifier", now=NOW)

@@ -8,9 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from celosia.data.sheets import read_rows, write_rows
 from celosia.model import dictionary
 from celosia.model.roster import AUTHORITY
 from celosia.model.variables import Variable
+from celosia.pipeline.candidate.approvals import approve
+from celosia.pipeline.intruder.attack import intrude
+from celosia.pipeline.intruder.claims import write_claims_form
 from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import Identity, new_identity
@@ -37,6 +41,27 @@ def add_settings(folder: Path, text: str) -> None:
     """Append to celosia.toml."""
     path = folder / "celosia.toml"
     path.write_text(path.read_text("utf-8") + "\n" + text + "\n", "utf-8")
+
+
+ATTEMPTS = 10
+TESTED_BY = "Externa 7"
+HEAD = 7  # rows of claims.csv before the attempts
+
+
+def note_attempts(form: Path, attempts: int = ATTEMPTS, minutes: int = 9, outsider: str = TESTED_BY) -> None:
+    """Fill in the form of the intruder test: an outsider on record who tried so often and claimed nobody."""
+    rows = read_rows(form)
+    answers = {"outsider": outsider, "independent": "sí", "date": NOW.date().isoformat()}
+    head = [[row[0], answers[row[0]]] if row[0] in answers else row for row in rows[:HEAD]]
+    tried = [["prensa", "diarios", "", "", "", str(minutes), "sin resultado"] for _ in range(attempts)]
+    write_rows(form, [*head, *tried])
+
+
+def make_intruder_test(folder: Path, verifier: Identity, **effort: Any) -> None:
+    """The attacks, the test with a person on the present candidate, and the verifier's word for it."""
+    intrude(str(folder), attempts=100, now=NOW)
+    note_attempts(write_claims_form(folder, replace=True), **effort)
+    approve(folder, "intruder", verifier, "verifier", "supervisada en sala", now=NOW)
 
 
 def make_keys(home: Path, names: Mapping[str, str]) -> dict[str, Identity]:

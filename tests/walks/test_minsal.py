@@ -120,7 +120,7 @@ def test_a_release_is_refused_without_the_intruders_attempts(example: Walked) ->
 def test_a_release_is_refused_when_the_intruder_was_right(example: Walked) -> None:
     stage = example.copied("checked")
     claims = stage.project / "claims.csv"
-    claims.write_text(claims.read_text("utf-8").replace(",no,60,", ",sí,60,"), "utf-8")
+    claims.write_text(claims.read_text("utf-8").replace(",no,6,", ",sí,6,"), "utf-8")
     assert stage.types(f"celosia release {PROJECT}").code == 1
 
 

@@ -113,6 +113,7 @@ def test_the_view_says_who_approved_what_and_which_signatures_lack(folder):
     assert pickle.loads(pickle.dumps(view)) == view
     assert [(subject.what, subject.roles, subject.met) for subject in view.subjects] == [
         ("plan", ("head", "verifier"), True),
+        ("intruder", ("outsider", "verifier"), True),
         ("candidate", ("verifier",), True),
     ]
     [release] = view.releases

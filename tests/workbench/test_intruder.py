@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from celosia.data.sheets import read_rows
-from celosia.model.claims import Claims
+from celosia.model.claims import Claims, Outsider
 from celosia.model.paths import ProjectPaths
 from celosia.model.reports.attacks import UNJUDGED, Control, Estimate, attack_report_from
 from celosia.model.reports.status import GateState
@@ -106,11 +106,18 @@ def test_the_attacks_are_kept_with_their_intervals_and_controls(project):
 
 
 def test_attacks_on_another_candidate_are_told_as_such(project):
-    report = project / "private" / "reports" / "intruder.json"
-    content = json.loads(report.read_text("utf-8"))
-    content["document"]["target"] = "sha256:00"
-    report.write_text(json.dumps(content), "utf-8")
-    assert not intruder_view(project, now=NOW).current
+    candidate = project / "private" / "candidate" / "verdict.json"
+    content = json.loads(candidate.read_text("utf-8"))
+    candidate.write_text(json.dumps(content | {"digest": "sha256:00"}), "utf-8")
+    view = intruder_view(project, now=NOW)
+    assert view.report is not None
+    assert not view.current
+
+
+def test_a_report_that_the_journal_does_not_name_is_not_shown(project):
+    report = project / "private" / "intruder" / "report.json"
+    report.write_text(report.read_text("utf-8").replace('"findings": [', '"findings": [ '), "utf-8")
+    assert intruder_view(project, now=NOW).report is None
 
 
 def test_a_project_without_attacks_or_candidate_has_a_view(tmp_path):
@@ -215,9 +222,11 @@ def test_claims_wait_until_the_house_judges_them(project):
     ]
     assert received.lines[0].values == view.records[0].values
     assert judge_claims(project, {received.lines[0].line: "no"}, expected=received.expected, now=NOW) == 0
-    assert read_claims(ProjectPaths(project).claims) == Claims(
+    read = read_claims(ProjectPaths(project).claims)
+    assert replace(read, outsiders=(), statement="", sources=()) == Claims(
         digest_for(open_project(project), "candidate"), rows=2, correct=0, claims=1, minutes=27
     )
+    assert (read.outsiders, read.independent) == ((Outsider(WHO, True, "2026-11-15"),), True)
     assert intruder_view(project, now=NOW).human.current
     handed, judged = journal(project)[-2:]
     assert (handed["what"], handed["who"]) == ("claims", WHO)
@@ -244,8 +253,9 @@ def test_a_form_that_waits_is_filled_and_an_old_one_is_put_away(project):
     view = attempt_view(project, WHO)
     send(project, Answer(view.records[0].row, minutes="5"))
     rows = read_rows(project / "claims.csv")
-    assert len(rows) == 3 + 3
-    assert rows[3][5] == "5"
+    assert len(rows) == 7 + 3
+    assert rows[7][5] == "5"
+    assert [row[:2] for row in rows[3:6]] == [["outsider", WHO], ["independent", "sí"], ["date", "2026-11-15"]]
     path = project / "claims.csv"
     path.write_text(
         path.read_text("utf-8").replace(digest_for(open_project(project), "candidate"), "sha256:0ld"), "utf-8"
@@ -304,7 +314,7 @@ def test_whoever_knows_the_data_does_not_send(project):
 def test_a_claim_is_one_line_of_text_that_no_spreadsheet_runs(project):
     view = attempt_view(project, WHO)
     send(project, make_claim(view, claim="=HYPERLINK(1)\n\x1b[31mrojo", source_used="@cuenta"))
-    row = read_rows(project / "claims.csv")[3]
+    row = read_rows(project / "claims.csv")[7]
     assert row[1:3] == ["'@cuenta", "'=HYPERLINK(1) [31mrojo"]
 
 

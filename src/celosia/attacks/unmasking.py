@@ -179,14 +179,17 @@ def _last_seen(own: Codes, seen: Flags) -> Codes:
     return np.where(last >= 0, own[last], -1)
 
 
-def near_numbers(view: View, within: int = 1) -> tuple[Finding, ...]:
-    """Columns of numbers that another column of numbers gives within so much: an age beside a birth year."""
+def near_numbers(view: View, within: int = 1, truth: View | None = None) -> tuple[Finding, ...]:
+    """Columns of numbers that another column of numbers gives within so much: an age beside a birth year.
+
+    Where the original is known, only the masked cells that the other column really gives are counted.
+    """
     findings = []
     for target, name in enumerate(view.names):
         if not view.masked[target].any():
             continue
         for other, other_name in enumerate(view.names):
-            cells = _near(view, target, other, within) if other != target else np.zeros(view.rows, np.bool_)
+            cells = _near(view, target, other, within, truth) if other != target else np.zeros(view.rows, np.bool_)
             if cells.any():
                 findings.append(
                     view.finding("near_number", (name, other_name), cells, "high", other_name, {"within": within})
@@ -194,7 +197,7 @@ def near_numbers(view: View, within: int = 1) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _near(view: View, target: int, other: int, within: int) -> Flags:
+def _near(view: View, target: int, other: int, within: int, truth: View | None) -> Flags:
     """Masked cells of the target that follow from the other column; none where the two do not go together."""
     nobody = np.zeros(view.rows, np.bool_)
     mine, theirs = _numbers(view, target), _numbers(view, other)
@@ -206,8 +209,20 @@ def _near(view: View, target: int, other: int, within: int) -> Flags:
         close = np.abs(gap - np.median(gap)) <= within
         alone = np.abs(mine[both] - np.median(mine[both])) <= within
         if close.mean() >= SURE > alone.mean():
-            return view.masked[target] & np.isfinite(theirs)
+            claimed = view.masked[target] & np.isfinite(theirs)
+            return claimed & _is_right_number(view, target, sign * theirs, float(np.median(gap)), within, truth)
     return nobody
+
+
+def _is_right_number(
+    view: View, target: int, signed: np.ndarray, middle: float, within: int, truth: View | None
+) -> Flags:
+    """Cells whose original number is where the other column puts it; all of them where the original is unknown."""
+    name = view.names[target]
+    if truth is None or name not in truth.names:
+        return np.ones(view.rows, np.bool_)
+    gap = _numbers(truth, truth.column_index(name)) + signed
+    return np.abs(gap - middle) <= within
 
 
 def _numbers(view: View, column: int) -> np.ndarray:
@@ -235,7 +250,7 @@ def revealed_recodings(
     for column, name in enumerate(view.names):
         if name not in universe:
             continue
-        left = recoding_candidates(view, column, universe[name], truth)
+        left = _true_claims(view, column, recoding_candidates(view, column, universe[name], truth), truth)
         cells = np.isin(view.codes[:, column], [code for code, codes in left.items() if 0 < len(codes) < few])
         if cells.any():
             single = np.isin(view.codes[:, column], [code for code, codes in left.items() if len(codes) == 1])
@@ -257,6 +272,20 @@ def recoding_candidates(
 ) -> dict[int, list[str]]:
     """Per code of a partly masked label, the values that the attack says can be under it."""
     return _candidates_left(view.labels[column], universe, _has_one_label_per_value(view, column, truth))
+
+
+def _true_claims(view: View, column: int, left: dict[int, list[str]], truth: View | None) -> dict[int, list[str]]:
+    """The claims that the original bears out: every value under the label is among those said to be possible.
+
+    A value that no list knows (a former code, a mistake in the source) makes a claim about its label wrong.
+    """
+    name = view.names[column]
+    if truth is None or name not in truth.names:
+        return left
+    place = truth.column_index(name)
+    pairs = np.unique(np.stack([view.codes[:, column], truth.codes[:, place]], axis=1), axis=0)
+    wrong = {int(code) for code, value in pairs if truth.labels[place][value] not in left.get(int(code), ())}
+    return {code: codes for code, codes in left.items() if code not in wrong}
 
 
 def _has_one_label_per_value(view: View, column: int, truth: View | None) -> bool:
@@ -282,16 +311,35 @@ def _candidates_left(labels: Sequence[str], universe: Sequence[str], one_label: 
     return remaining
 
 
-def visible_derivatives(view: View, sensitive: Sequence[str]) -> tuple[Finding, ...]:
-    """Columns made from a sensitive one that stay visible where it is masked: the chapter beside a masked diagnosis."""
+def visible_derivatives(view: View, sensitive: Sequence[str], truth: View | None = None) -> tuple[Finding, ...]:
+    """Columns made from a sensitive one that stay visible where it is masked: the chapter beside a masked diagnosis.
+
+    Where the original is known, only the masked cells whose value the other column really is a reading of are counted.
+    """
     findings = []
     for name in sensitive:
         target = view.column_index(name)
         for other, derived in enumerate(view.names):
             cells = view.masked[target] & view.readable[other]
-            if other != target and cells.any() and _is_coarser_reading(view, target, other):
+            if other == target or not cells.any() or not _is_coarser_reading(view, target, other):
+                continue
+            cells = cells & _read_rightly(view, target, other, truth)
+            if cells.any():
                 findings.append(view.finding("derived_shown", (name, derived), cells, "high", derived))
     return tuple(findings)
+
+
+def _read_rightly(view: View, source: int, derived: int, truth: View | None) -> Flags:
+    """Rows whose derived value is the one that their original value has where both are visible, or nobody can tell."""
+    name = view.names[source]
+    if truth is None or name not in truth.names:
+        return np.ones(view.rows, np.bool_)
+    shown = view.readable[source] & view.readable[derived]
+    values = truth.codes[:, truth.column_index(name)]
+    width = len(view.labels[derived])
+    keys, counts = np.unique(values[shown] * width + view.codes[shown, derived], return_counts=True)
+    usual, _ = _two_most(keys // width, keys % width, counts, len(truth.labels[truth.column_index(name)]))
+    return (usual.label[values] < 0) | (usual.label[values] == view.codes[:, derived])
 
 
 def _is_coarser_reading(view: View, source: int, derived: int) -> bool:

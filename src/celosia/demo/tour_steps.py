@@ -36,7 +36,7 @@ TOURS = MappingProxyType(
             TourStep("approve", "dossier", "1. Roles y Responsabilidades", "gate:plan", _HEAD),
             TourStep("run", "search", _DOING, "gate:run"),
             TourStep("result", "result", _VERIFYING, "kept:evaluation"),
-            TourStep("intruder", "intruder", _VERIFYING, "gate:intruder", ("outsider",), another=True),
+            TourStep("intruder", "intruder", _VERIFYING, "gate:intruder", ("outsider", "verifier"), another=True),
             TourStep("check", "dossier", _VERIFYING, "gate:check", _VERIFIER, another=True),
             TourStep(
                 "publish",

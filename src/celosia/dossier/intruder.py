@@ -182,7 +182,8 @@ def _candidate_digest_text(sheet: Worksheet) -> str:
 
 
 def _instructions() -> list[str]:
-    return [messages.text(f"intruder.worksheet.{key}") for key in ("intro", "how_long", "write_down")]
+    sentences = [messages.text(f"intruder.worksheet.{key}") for key in ("intro", "how_long", "write_down")]
+    return [*sentences, messages.text("intruder.statement")]
 
 
 def _published_pairs(record: ExposedRecord) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia import messages
-from celosia.model.reports.attacks import UNJUDGED, AttackReport, Control, Estimate, Finding, HumanPart
+from celosia.model.claims import Outsider
+from celosia.model.reports.attacks import SEVERITIES, UNJUDGED, AttackReport, Control, Estimate, Finding, HumanPart
 
 _SHARES = ("commonest_rate", "majority_rate_without_record", "share_present", "threshold")
 
@@ -197,6 +198,32 @@ def human_sentence(human: HumanPart | None, notes: Sequence[str] = ()) -> str:
         minutes=human.minutes,
         **shares,
     )
+
+
+def outsider_text(outsider: Outsider) -> str:
+    """Who tried, whether they stated their independence, and when."""
+    key = "independent" if outsider.independent else "unstated"
+    return messages.text(f"intruder.outsider.{key}", name=outsider.name, when=outsider.when or "–")
+
+
+def attacks_sentences(report: AttackReport | None, only_high: bool = False) -> list[str]:
+    """What the attacks by computation found: what is visible by its gravity, and every attack that works."""
+    if report is None:
+        return [messages.text("intruder.attacks.never")]
+    shown = ("high",) if only_high else ("high", "medium")
+    findings = sorted(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))
+    sentences = [graded_sentence(finding, report) for finding in findings if finding.severity in shown]
+    if not only_high:
+        working = [estimate for estimate in report.estimates if estimate.works]
+        sentences += [f"{attack_name(estimate)}: {outcome_text(estimate)}." for estimate in working]
+    return sentences or [messages.text("intruder.attacks.nothing")]
+
+
+def graded_sentence(finding: Finding, report: AttackReport) -> str:
+    """A finding with its gravity and whom it reaches."""
+    severity = messages.text(f"intruder.severity.{finding.severity}")
+    fields = {"severity": severity, "finding": finding_sentence(finding), "persons": finding.persons}
+    return messages.text("intruder.attacks.finding", **fields, unit=unit_word(report))
 
 
 def note_sentences(report: AttackReport) -> list[str]:

@@ -25,6 +25,7 @@ from celosia.dossier.document import (
 )
 from celosia.dossier.figures import variable_title
 from celosia.dossier.technique import change_sentences, done_by, quoted_names, search_sentences
+from celosia.model.claims import Outsider
 from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan
 from celosia.model.requests import Request
@@ -44,6 +45,25 @@ class Attempts:
     correct: int
     current: bool
     interval: tuple[float, float] | None = None  # 95 %, of the rate of right claims
+    minutes: int = 0
+    outsiders: tuple[Outsider, ...] = ()
+    statement: str = ""  # of independence
+    sources: tuple[str, ...] = ()
+    signed: tuple[Approval, ...] = ()  # by whoever tried or by the verifier, over these very attempts
+
+    @property
+    def independent(self) -> bool:
+        """Whether everybody who tried stated their independence and a signature answers for the test."""
+        answered = any(approval.role in ("outsider", "verifier") for approval in self.signed)
+        return answered and bool(self.outsiders) and all(person.complete for person in self.outsiders)
+
+
+@dataclass(frozen=True, slots=True)
+class Attacks:
+    """What the attacks by computation found, in sentences, and who accepted what is grave."""
+
+    sentences: tuple[str, ...] = ()
+    accepted: tuple[Approval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +91,7 @@ class AnexoI:
     overlaps: str = ""  # who acts in more than one role
     signatures: tuple[Approval, ...] = ()  # over the release
     attempts: Attempts | None = None
+    attacks: Attacks = field(default_factory=Attacks)
     publication_date: str = ""
     update_period: str = ""
 
@@ -162,16 +183,50 @@ def _verification(data: AnexoI) -> tuple[Block, ...]:
     verifiers = ((_word("verifiers"), ", ".join(data.verifiers)),)
     attempts = data.attempts
     answer = None if attempts is None else attempts.current and attempts.rows > 0
-    findings = "" if attempts is None else attempts_sentence(attempts)
     done = ((_word("intruder_answer"), answer),)
     overlap = (Note(messages.text("documents.minsal.overlap", overlaps=data.overlaps)),) if data.overlaps else ()
-    return (
-        Fields(verifiers),
-        *overlap,
-        Heading(_word("intruder")),
-        Checks(done),
-        Fields(((_word("findings"), findings),)),
-    )
+    test = (Heading(_word("intruder")), Checks(done), Fields(intruder_rows(attempts, data.attacks)))
+    return Fields(verifiers), *overlap, *test
+
+
+def intruder_rows(attempts: Attempts | None, attacks: Attacks) -> tuple[tuple[str, str], ...]:
+    """The test with a person (by whom, when, how long, with what, who answers for it) and all that was found."""
+    tried = Attempts(0, 0, False) if attempts is None else attempts
+    people = tried.outsiders
+    sentences = ([] if attempts is None else [attempts_sentence(attempts)]) + [*attacks.sentences]
+    rows = {
+        "intruder_who": "; ".join(person.name for person in people),
+        "intruder_when": "; ".join(person.when for person in people),
+        "intruder_statement": tried.statement if people and all(person.independent for person in people) else "",
+        "intruder_minutes": messages.integer(tried.minutes) if tried.rows else "",
+        "intruder_sources": "; ".join(tried.sources),
+        "findings": " ".join([*sentences, *(_accepted_text(approval) for approval in attacks.accepted)]),
+        "intruder_result": "" if attempts is None else _word(f"intruder_{_outcome(attempts)}"),
+        "intruder_signed": "; ".join(_signed_text(approval) for approval in tried.signed),
+    }
+    return tuple((_word(key), words) for key, words in rows.items())
+
+
+def _outcome(attempts: Attempts) -> str:
+    if not attempts.current or not attempts.rows:
+        return "again"
+    return "identified" if attempts.correct else "nobody"
+
+
+def _signed_text(approval: Approval) -> str:
+    fields = {"name": approval.name, "role": _role(approval), "when": approval.when[:10]}
+    if not approval.note:
+        return messages.text("documents.minsal.intruder_signer", **fields)
+    return messages.text("documents.minsal.intruder_attested", note=approval.note, **fields)
+
+
+def _role(approval: Approval) -> str:
+    return messages.text(f"protocols.role.{approval.role}")
+
+
+def _accepted_text(approval: Approval) -> str:
+    fields = {"name": approval.name, "role": _role(approval), "when": approval.when[:10], "reason": approval.note}
+    return messages.text("intruder.attacks.accepted", **fields)
 
 
 def attempts_sentence(attempts: Attempts) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from celosia import messages
 from celosia.dossier.document import Block, Document, Fields, Heading, Items, Note, Paragraph, Picture, table_of
 from celosia.dossier.drawing import Drawing, label, rect
-from celosia.dossier.minsal import Attempts, Override, attempts_sentence, override_sentence
+from celosia.dossier.minsal import Attacks, Attempts, Override, intruder_rows, override_sentence
 from celosia.dossier.technique import Done, change_sentences, done_sentences, quoted_names, technique_name
 from celosia.model.people import Approval
 from celosia.model.reports.verification import Publication
@@ -41,7 +41,7 @@ class PublicFacts:
     protocols: tuple[str, ...] = ()  # titles
     overrides: tuple[Override, ...] = ()
     attempts: int | None = None  # of the intruder test, where none was right
-    outsider: bool = False  # whether the person who did it is on record
+    outsider: bool = False  # whether whoever did it stated their independence and a signature answers for it
     update_period: str = ""
     next_review: str = ""  # as the request declares it; the publication's own comes after the signatures
 
@@ -90,6 +90,7 @@ class InternalFacts:
     overrides: tuple[Override, ...] = ()
     approvals: tuple[Approval, ...] = ()
     attempts: Attempts | None = None
+    attacks: Attacks = field(default_factory=Attacks)
     journal: tuple[JournalLine, ...] = ()
     pictures: tuple[Picture, ...] = ()
 
@@ -324,7 +325,10 @@ def _overrides(facts: InternalFacts) -> Iterator[Block]:
 
 def _intruder(facts: InternalFacts) -> Iterator[Block]:
     yield _heading("internal.intruder")
-    yield Paragraph(attempts_sentence(facts.attempts) if facts.attempts else _word("internal.no_intruder"))
+    if facts.attempts or facts.attacks.sentences:
+        yield Fields(intruder_rows(facts.attempts, facts.attacks))
+    else:
+        yield Paragraph(_word("internal.no_intruder"))
 
 
 def _approvals(facts: InternalFacts) -> Iterator[Block]:

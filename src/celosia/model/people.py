@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,8 @@ APPROVAL_FORMAT = "celosia/approval/2"
 _WITHOUT_JOURNAL = "celosia/approval/1"  # earlier approvals stay as they were signed
 APPROVAL_FORMATS = (APPROVAL_FORMAT, _WITHOUT_JOURNAL)
 ROLES = ("head", "executor", "verifier", "lead", "delegate", "outsider")
-SUBJECTS = ("dictionary", "plan", "residual", "candidate", "release")  # what an approval may cover
+# What an approval may cover.
+SUBJECTS = ("dictionary", "plan", "residual", "intruder", "findings", "candidate", "release")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -59,6 +60,11 @@ class Approval:
         return {**self.signed_part(), "signature": self.signature}
 
 
+def name_of_signer(approval: Approval, people: Sequence[Person]) -> str:
+    """The name under which the people of a project know a signer; an outsider signs under the cover of the roster."""
+    return next((person.name for person in people if person.key == approval.key), approval.name)
+
+
 def approval_from(document: Mapping[str, Any]) -> Approval:
     """An approval from its JSON; another format is a KeyError, a part of another kind a TypeError."""
     if document["format"] not in APPROVAL_FORMATS:
@@ -75,5 +81,5 @@ def approval_from(document: Mapping[str, Any]) -> Approval:
 class ChangedPart:
     """A part of what an approval covered that is different now: variables, settings, files of hierarchies."""
 
-    part: str  # source, dictionary, variables, overrides, settings, hierarchies, plan, candidate
+    part: str  # source, dictionary, variables, overrides, settings, hierarchies, plan, candidate, claims, attacks
     names: tuple[str, ...] = ()

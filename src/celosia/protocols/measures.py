@@ -78,7 +78,11 @@ MEASURES: Mapping[str, RuleMeasure] = MappingProxyType(
         "dictionary": RuleMeasure(Stage.RELEASE),
         "properties": RuleMeasure(Stage.RELEASE),
         "contrast": RuleMeasure(Stage.RELEASE, thresholds={"variables": _COUNT}),
-        "intruder": RuleMeasure(Stage.RELEASE, thresholds={"rows": _COUNT, "correct": _ANY_COUNT}),
+        "intruder": RuleMeasure(
+            Stage.RELEASE, thresholds={"rows": _COUNT, "minutes": _ANY_COUNT, "correct": _ANY_COUNT}
+        ),
+        "intruder_approval": RuleMeasure(Stage.RELEASE, demands=("roles",)),
+        "intruder_findings": RuleMeasure(Stage.RELEASE, demands=("roles", "run")),
         "plan_approval": RuleMeasure(Stage.RELEASE, demands=("roles",)),
         "residual_approval": RuleMeasure(Stage.RELEASE, demands=("roles",)),
         "second_person": RuleMeasure(Stage.RELEASE),

@@ -16,6 +16,8 @@ from celosia.protocols.load import load
 
 COMPULSORY, IDEAL = 2, 4  # MINSAL: k > 1, ideally > 3
 _CODES = ("unit", "level", "kind", "audience")  # fields whose values are words of the catalogue
+# Figures that a release of an earlier version does not state.
+_UNSTATED = dict.fromkeys(("minutes", "lacking_rows", "lacking_minutes", "outsiders", "independent"), "–")
 _LISTS = ("items", "roles", "missing")  # lists of such words
 
 
@@ -34,6 +36,12 @@ def asked_text(rule: Rule | RuleResult) -> str:
     """What the rule asks, short enough for a table."""
     measure = rule.measure if isinstance(rule, Rule) else _measure_of(rule)
     return messages.text(f"protocols.asked.{measure}", **_figure_texts(rule.asked)) + _exceptions(rule.asked)
+
+
+def reason_text(rule: Rule | RuleResult) -> str:
+    """Why a rule asks so much where its norm gives no number; empty where the norm does."""
+    key = f"protocols.reason.{rule.protocol}.{rule.id if isinstance(rule, Rule) else rule.rule}"
+    return messages.text(key) if messages.has(key) else ""
 
 
 def measured_text(result: RuleResult) -> str:
@@ -64,7 +72,7 @@ def _exceptions(asked: Mapping[str, Any]) -> str:
 
 
 def _figure_texts(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _value(key, value) for key, value in figures.items()}
+    return _UNSTATED | {key: _value(key, value) for key, value in figures.items()}
 
 
 def _value(key: str, value: Any) -> Any:

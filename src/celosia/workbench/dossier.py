@@ -15,10 +15,19 @@ from typing import Any
 from celosia import messages
 from celosia.dossier.document import Document
 from celosia.model.paths import ReleasePaths
+from celosia.model.people import name_of_signer
 from celosia.model.protocols import Rule
 from celosia.model.reports.verification import Publication
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.pipeline.candidate.approvals import Parts, changes_since, covered_parts, digest_for, seal_of, shown_before
+from celosia.pipeline.candidate.approvals import (
+    Parts,
+    changes_since,
+    covered_parts,
+    details_for,
+    digest_for,
+    seal_of,
+    shown_before,
+)
 from celosia.pipeline.candidate.rules import missing_signers, rules_of
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
@@ -50,6 +59,8 @@ _SUBJECTS = {
     "dictionary_approval": "dictionary",
     "plan_approval": "plan",
     "residual_approval": "residual",
+    "intruder_findings": "findings",
+    "intruder_approval": "intruder",
     "second_person": "candidate",
 }
 _VERIFIER = ("verifier",)
@@ -99,13 +110,21 @@ def _approval_subjects(facts: ProjectFacts, project: Project, rules: Sequence[Ru
         "dictionary": facts.variables is not None,
         "plan": facts.plan is not None and not facts.stale,
         "residual": candidate,
+        "findings": bool(facts.attacks and facts.attacks.high),
+        "intruder": _test_is_here(facts),
         "candidate": candidate,
     }
     return tuple(
         Subject(what, asked[what], ready[what], _given_approvals(facts, project, what, parts))
         for what in _SUBJECTS.values()
-        if what in asked
+        if what in asked and (what != "findings" or ready[what])
     )
+
+
+def _test_is_here(facts: ProjectFacts) -> bool:
+    """Whether somebody tried this very candidate."""
+    claims = facts.claims
+    return claims is not None and bool(facts.candidate and claims.rows) and claims.candidate == facts.candidate
 
 
 def _given_approvals(facts: ProjectFacts, project: Project, what: str, parts: Parts) -> tuple[GivenApproval, ...]:
@@ -113,7 +132,8 @@ def _given_approvals(facts: ProjectFacts, project: Project, what: str, parts: Pa
     for approval, state in facts.approvals:
         if approval.what == what:
             changes = changes_since(project, approval, parts) if state == "voided" else ()
-            approvals.append(GivenApproval(approval.role, approval.name, approval.when, state, approval.note, changes))
+            name = name_of_signer(approval, facts.people)
+            approvals.append(GivenApproval(approval.role, name, approval.when, state, approval.note, changes))
     return tuple(approvals)
 
 
@@ -123,7 +143,8 @@ def signing_view(source: ProjectArg, what: str) -> SigningView:
     shown = shown_before(project, what)
     digest = digest_for(project, what, shown.figures)
     documents = (shown.sheet,) if shown.sheet is not None else ()
-    return SigningView(what, digest, seal_of(digest, shown.figures), shown.figures, documents)
+    details = tuple(details_for(project, what))
+    return SigningView(what, digest, seal_of(digest, shown.figures), shown.figures, documents, details)
 
 
 # --- releases -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ this very candidate. Sources: WP29 opinion 05/2014; MINSAL, Verificación y Vali
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,13 +19,13 @@ from celosia.model.reports.attacks import AttackReport, HumanPart, attack_report
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.assessment.errors import NoCandidate
 from celosia.pipeline.candidate.approvals import digest_for
-from celosia.pipeline.intruder.claims import human_part
+from celosia.pipeline.candidate.intruder_evidence import recorded_attacks
+from celosia.pipeline.intruder.claims import human_part, outsiders_of
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.files import digest_of_file
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project, refuse_edited
 from celosia.pipeline.project.progress import Progress
-from celosia.pipeline.project.saved_reports import save_report, saved_report
 from celosia.pipeline.release.status import read_facts, status_of
 from celosia.workbench.outsider_test import (
     Cells,
@@ -38,7 +39,6 @@ from celosia.workbench.outsider_test import (
 )
 from celosia.workbench.views.intruder import ClaimLine, ClaimsView, IntruderView
 
-REPORT = "intruder"
 GATE = "intruder"
 FEWEST, MOST = 100, 2_000  # people that each attack is tried on
 _ROW = re.compile(r"(\d+)\s*$")
@@ -56,7 +56,7 @@ def intrude_project(
     report: Progress = None,
     now: datetime | None = None,
 ) -> AttackReport:
-    """Attack the project's candidate and save the report for the page, with the worksheet of the exposed records.
+    """Attack the project's candidate, which saves the report, and save the worksheet of the exposed records.
 
     `external` is an outside list, `on` the published name of each of its columns that has another; `control` holds
     records kept apart before the plan was made.
@@ -76,7 +76,6 @@ def intrude_project(
         report=report,
         now=now,
     )
-    save_report(project, REPORT, attacks.as_dict(), also=(project.paths.plan,), now=now)
     worksheet_for(project, attacks.target)
     return attacks
 
@@ -97,6 +96,7 @@ def intruder_view(source: ProjectArg, *, now: datetime | None = None) -> Intrude
         unjudged=unjudged,
         fault=fault,
         gates=tuple(gate for gate in status.gates if gate.gate == GATE),
+        outsiders=() if human is None else outsiders_of(project),
     )
 
 
@@ -109,14 +109,13 @@ def candidate_digest(project: Project) -> str:
 
 
 def saved_attacks(project: Project) -> tuple[AttackReport | None, str]:
-    """The saved report and when it was made; none where there is none that can be read."""
-    saved = saved_report(project, REPORT)
-    if saved is None:
-        return None, ""
+    """The last report and when it was made, also of another candidate; none where there is none that can be read."""
     try:
-        return attack_report_from(saved.document), saved.when
-    except (KeyError, TypeError, ValueError):
+        report = attack_report_from(json.loads(project.paths.intruder_report.read_text("utf-8")))
+    except (OSError, KeyError, TypeError, ValueError):
         return None, ""
+    record = recorded_attacks(project, report.target)
+    return (report, record.when) if record.report is not None else (None, "")
 
 
 def _claims_result(project: Project, candidate: str) -> tuple[HumanPart | None, int, str]:

@@ -20,14 +20,14 @@ from pathlib import Path
 from celosia import messages
 from celosia.data.sheets import read_rows, write_rows
 from celosia.errors import CelosiaError
-from celosia.model.claims import CLAIM_COLUMNS
+from celosia.model.claims import CLAIM_COLUMNS, Outsider
 from celosia.model.paths import DATA, DICTIONARY, ProjectPaths
 from celosia.model.plan import digest_of
 from celosia.model.reports.worksheet import Worksheet
 from celosia.model.variables import Variable
 from celosia.pipeline.assessment.evaluate import candidate_of
 from celosia.pipeline.candidate.approvals import digest_for
-from celosia.pipeline.candidate.claims import HEAD_ROWS, NO, YES, form_rows, refuse_wrong_head
+from celosia.pipeline.candidate.claims import NO, YES, form_rows, head_length, refuse_wrong_head, with_outsider
 from celosia.pipeline.candidate.rule_context import published_variables
 from celosia.pipeline.intruder.candidate_target import candidate_target
 from celosia.pipeline.intruder.worksheet import worksheet_of
@@ -176,7 +176,9 @@ def send_claims(
             sending = replace(draft, answers=(*draft.sent_answers, *written), handing=True)
             _write_draft(project, name, sending)
             rows = [_claim_cells(answer) for answer in written]
-            add_attempts(project.folder, sheet.candidate, rows, again=draft.handing)
+            day = utc_now(now).date().isoformat()
+            outsider = Outsider(neutralise_cell(name or author()), independent, day)
+            add_attempts(project.folder, sheet.candidate, rows, outsider, again=draft.handing)
             sent = (*draft.sent, *(answer.row for answer in written))
             _write_draft(project, name, replace(sending, sent=sent, handing=False))
         facts = {
@@ -313,12 +315,14 @@ def claim_rows(folder: Path) -> list[Cells]:
         return []
     rows = [[cell.strip() for cell in row] for row in read_rows(path)]
     refuse_wrong_head(rows, path.name)
-    return [*rows[:HEAD_ROWS], *([*row, *[""] * (len(CLAIM_COLUMNS) - len(row))] for row in rows[HEAD_ROWS:])]
+    length = head_length(rows)
+    return [*rows[:length], *([*row, *[""] * (len(CLAIM_COLUMNS) - len(row))] for row in rows[length:])]
 
 
 def attempts_in(rows: Sequence[Cells]) -> list[tuple[int, Cells]]:
     """The attempts with their lines; a target alone is none."""
-    return [(line, row) for line, row in enumerate(rows[HEAD_ROWS:], start=HEAD_ROWS + 1) if any(row[1:])]
+    length = head_length(rows) if rows else 0
+    return [(line, row) for line, row in enumerate(rows[length:], start=length + 1) if any(row[1:])]
 
 
 def answer_of(row: Cells) -> str:
@@ -340,8 +344,10 @@ def with_answers(rows: Sequence[Cells], answers: Mapping[int, str], yes: str) ->
     return answered
 
 
-def add_attempts(folder: Path, candidate: str, attempts: Sequence[Cells], again: bool = False) -> None:
-    """Add attempts on a candidate; those on another one are put away under its digest first.
+def add_attempts(
+    folder: Path, candidate: str, attempts: Sequence[Cells], outsider: Outsider, again: bool = False
+) -> None:
+    """Add the attempts of an outsider on a candidate; those on another one are put away under its digest first.
 
     `again` where a process may have died while handing over the same ones: what is there is not entered twice.
     """
@@ -349,12 +355,13 @@ def add_attempts(folder: Path, candidate: str, attempts: Sequence[Cells], again:
     if rows and rows[1][1:2] != [candidate]:
         _put_away(folder, rows[1][1] if len(rows[1]) > 1 else "")
         rows = []
-    rows = rows or form_rows(candidate)
+    rows = with_outsider(rows or form_rows(candidate), outsider)
+    length = head_length(rows)
     for attempt in attempts:
-        if again and any(_is_same(row, attempt) for row in rows[HEAD_ROWS:]):
+        if again and any(_is_same(row, attempt) for row in rows[length:]):
             continue
         # The line that waits for this target is filled; without one a line is added.
-        lines = enumerate(rows[HEAD_ROWS:], start=HEAD_ROWS)
+        lines = enumerate(rows[length:], start=length)
         place = next((place for place, row in lines if row[0] == attempt[0] and not any(row[1:])), len(rows))
         rows[place : place + 1] = [attempt]
     write_rows(ProjectPaths(folder).claims, rows)

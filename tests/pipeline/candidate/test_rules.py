@@ -15,17 +15,20 @@ import pytest
 from celosia import messages
 from celosia.demo.synthetic.discharges import write_discharges
 from celosia.model import dictionary
+from celosia.model.claims import Claims, Outsider
 from celosia.model.errors import UnknownFormat
 from celosia.model.paths import CandidatePaths, ProjectPaths
 from celosia.model.people import Approval, Person
 from celosia.model.plan import Plan
 from celosia.model.protocols import Severity
+from celosia.model.reports.attacks import AttackReport, Finding
 from celosia.model.requests import Request
 from celosia.model.rules import rule_report_from
 from celosia.model.variables import MelLabel, Role, Scale, Treatment, Variable
 from celosia.model.verdict import CheckReport, State, Verdict
-from celosia.pipeline.candidate.claims import Claims, read_claims
+from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.errors import CandidateFails, ClaimsUnclear
+from celosia.pipeline.candidate.intruder_evidence import AttackRecord
 from celosia.pipeline.candidate.rule_context import (
     FileFigures,
     RuleContext,
@@ -75,17 +78,20 @@ def scenario(*sizes, variables=("EDAD", "COMUNA"), threshold="0.3") -> ScenarioF
     return ScenarioFigure(variables, Fraction(threshold), tuple((n, n) for n in sizes), min(sizes, default=None))
 
 
+CLAIMS = Claims("sha256:abc", 2, 0, minutes=60, outsiders=(Outsider("E1", True, "2026-11-15"),), statement="sí")
+REPORT = AttackReport(target="sha256:abc", seed=0, rows=100, persons=None)
+GRAVE = Finding(kind="free_text", columns=("NOTA",), cells=9, persons=9, severity="high")
 FIGURES = FileFigures(100, "rows", scenarios=(scenario(4, 40),), areas={"COMUNA": 51})
 GOOD = RuleContext(
     variables=LINES, published=LINES[:3], plan=plan(), check=check(k=4), figures=FIGURES,
     request=Request(variables=("EDAD", "COMUNA"), use="tesis", legal={"protected_by_law": False}), source_rows=100,
-    keys=(), people=(HEAD, EXECUTOR, VERIFIER), claims=Claims("sha256:abc", 1, 0), closing={"mean": True},
+    keys=(), people=(HEAD, EXECUTOR, VERIFIER), claims=CLAIMS, attacks=AttackRecord(REPORT), closing={"mean": True},
     contrast=dict.fromkeys("ABCD", True), publication={"consultation": "2026-11-01"}, delivery=("a", "b", "c", "d"),
     approvals={
         what: (Approval(what, "x", role, name, key, "t"),)
         for what, role, name, key in (
             ("dictionary", "lead", "Lea", "l"), ("plan", "head", "Ana", "a"), ("residual", "lead", "Lea", "l"),
-            ("candidate", "verifier", "Vito", "v"),
+            ("candidate", "verifier", "Vito", "v"), ("intruder", "verifier", "Vito", "v"),
         )
     },
     signatures=tuple(
@@ -100,7 +106,8 @@ ASKED = {
     "risk_index": {"threshold": "0.3"}, "geography": {"units": 50, "allowed": ()},
     "dictionary_approval": {"roles": ("lead",)}, "plan_approval": {"roles": ("head",)},
     "residual_approval": {"roles": ("lead", "delegate")}, "request_items": {"items": ("use", "legal.protected_by_law")},
-    "contrast": {"variables": 4}, "intruder": {"rows": 1, "correct": 0},
+    "contrast": {"variables": 4}, "intruder": {"rows": 2, "minutes": 60, "correct": 0},
+    "intruder_approval": {"roles": ("outsider", "verifier")}, "intruder_findings": {"roles": ("head",), "run": True},
     "signatures": {"roles": ("head", "executor", "verifier")}, "publication_items": {"items": ("consultation",)},
     "separate_people": {"roles": ("head", "executor", "verifier")},
     "delivery": {"files": 4}, "stats_k": {"k": 5, "audience": "internal"}, "stats_generalised": {"kind": "age"},
@@ -131,7 +138,9 @@ BROKEN = {
     "dictionary": {"published": (replace(AGE, label=""),)},
     "properties": {"closing": {"mean": True, "total": False}},
     "contrast": {"contrast": dict.fromkeys("ABC", True)},
-    "intruder": {"claims": Claims("sha256:abc", 3, 1)},
+    "intruder": {"claims": replace(CLAIMS, correct=1)},
+    "intruder_approval": {"approvals": {}},
+    "intruder_findings": {"attacks": AttackRecord(replace(REPORT, findings=(GRAVE,)))},
     "second_person": {"people": (replace(VERIFIER, roles=("verifier", "executor")),)},
     "separate_people": {"people": (replace(VERIFIER, roles=("verifier", "head")),)},
     "signatures": {"signatures": GOOD.signatures[:2]},
@@ -324,8 +333,63 @@ def test_a_delegate_signs_for_the_lead_and_for_nobody_else():
 
 @pytest.mark.requirement("M29")
 def test_the_intruder_must_have_tried_this_very_candidate():
-    assert judged("intruder", replace(GOOD, claims=Claims("sha256:old", 5, 0)))[0] is False
-    assert judged("intruder", replace(GOOD, claims=Claims("sha256:abc", 0, 0)))[0] is False
+    assert judged("intruder", replace(GOOD, claims=replace(CLAIMS, candidate="sha256:old")))[0] is False
+    assert judged("intruder", replace(GOOD, claims=replace(CLAIMS, rows=0)))[0] is False
+
+
+@pytest.mark.requirement("M29")
+def test_the_rule_says_how_many_attempts_and_minutes_are_missing():
+    holds, measured = judged("intruder", replace(GOOD, claims=replace(CLAIMS, rows=1, minutes=45)))
+    assert not holds
+    assert (measured["lacking_rows"], measured["lacking_minutes"]) == (1, 15)
+
+
+@pytest.mark.requirement("M29")
+@pytest.mark.parametrize(
+    "outsiders",
+    [
+        (),
+        (Outsider("", True, "2026-11-15"),),
+        (Outsider("E1", False, "2026-11-15"),),
+        (Outsider("E1", True, ""),),
+        (Outsider("E1", True, "2026-11-15"), Outsider("E2", False, "2026-11-15")),
+        (Outsider(VERIFIER.name, True, "2026-11-15"),),
+    ],
+    ids=["nobody", "nameless", "unstated", "undated", "one-of-two", "of-the-project"],
+)
+def test_whoever_tried_must_be_on_record_as_independent(outsiders):
+    holds, measured = judged("intruder", replace(GOOD, claims=replace(CLAIMS, outsiders=outsiders)))
+    assert (holds, measured["independent"]) == (False, False)
+
+
+@pytest.mark.requirement("M29")
+def test_an_outsider_with_another_role_signs_for_nobody():
+    signed = {"intruder": (Approval("intruder", "x", "outsider", "Ona", "o", "t"),)}
+    outsider = Person("Ona", ("outsider",), "o")
+    apart = replace(GOOD, approvals=signed, people=(*GOOD.people, outsider))
+    assert judged("intruder_approval", apart) == (True, {"names": ["Ona"]})
+    both = replace(apart, people=(*GOOD.people, replace(outsider, roles=("outsider", "executor"))))
+    assert judged("intruder_approval", both) == (False, {"names": []})
+
+
+@pytest.mark.requirement("M28", "M29")
+def test_a_grave_finding_stops_until_the_head_accepts_it():
+    grave = replace(GOOD, attacks=AttackRecord(replace(REPORT, findings=(GRAVE,))))
+    assert judged("intruder_findings", grave) == (False, {"run": True, "high": 1, "names": []})
+    for role, holds in (("head", True), ("executor", False)):
+        accepted = {"findings": (Approval("findings", "x", role, "Ana", "a", "t", "riesgo asumido"),)}
+        assert judged("intruder_findings", replace(grave, approvals=accepted))[0] is holds
+    milder = replace(REPORT, findings=(replace(GRAVE, severity="medium"),))
+    assert judged("intruder_findings", replace(GOOD, attacks=AttackRecord(milder)))[0] is True
+
+
+@pytest.mark.requirement("M28")
+def test_attacks_that_were_never_run_stop_only_where_they_are_asked_for():
+    never, lost = replace(GOOD, attacks=AttackRecord()), replace(GOOD, attacks=AttackRecord(lost=True))
+    assert judged("intruder_findings", never)[0] is False
+    assert judged("intruder_findings", never, roles=("lead",), run=False)[0] is True
+    # The journal tells of attacks whose report is gone: nobody gets past by deleting it.
+    assert judged("intruder_findings", lost, roles=("lead",), run=False)[0] is False
 
 
 HEADER = "target,source_used,claim,confidence,correct,minutes,note"
@@ -349,7 +413,8 @@ def test_claims_are_read_with_their_candidate(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [
-        (["celosia/claims/2"], UnknownFormat),
+        (["celosia/claims/3"], UnknownFormat),
+        (["celosia/claims/2", "candidate,x", HEADER], ClaimsUnclear),
         (["celosia/claims/1"], ClaimsUnclear),
         (["celosia/claims/1", "digest,x", HEADER], ClaimsUnclear),
         (["celosia/claims/1", "candidate,x", "a,b"], ClaimsUnclear),

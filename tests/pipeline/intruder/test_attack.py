@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from celosia.attacks.attack_input import View
-from celosia.data.sheets import read_rows
+from celosia.attacks.unmasking import recoding_candidates
+from celosia.data.sheets import read_rows, write_rows
 from celosia.model import dictionary
 from celosia.model.errors import UnknownVariable
 from celosia.model.paths import ProjectPaths
@@ -23,7 +24,8 @@ from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.intake.init_project import init
 from celosia.pipeline.intruder.attack import intrude
-from celosia.pipeline.intruder.battery import against_majority_without_record
+from celosia.pipeline.intruder.battery import _universes, against_majority_without_record
+from celosia.pipeline.intruder.candidate_target import project_target
 from celosia.pipeline.intruder.claims import claims_summary, write_claims_form
 from celosia.pipeline.intruder.documents import save_intruder, save_worksheet
 from celosia.pipeline.intruder.target import AttackTarget, same_rows
@@ -120,7 +122,7 @@ def test_the_worksheet_shows_published_values_of_the_most_exposed_records(projec
     with (project / "private" / "candidate" / "data.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     form = save_worksheet(project, tmp_path / "claims.csv", records=5, now=NOW)
-    numbers = [int(row[0].split()[-1]) for row in read_rows(form)[3:]]
+    numbers = [int(row[0].split()[-1]) for row in read_rows(form)[7:]]
     assert len(numbers) == 5
     for number in numbers:
         assert f"Registro {number} del archivo" in page
@@ -141,9 +143,9 @@ def test_results_of_the_form_come_back_with_rate_and_interval(project: Path) -> 
     assert empty is not None
     assert (empty.attempts, empty.rate, empty.current) == (0, None, True)
     lines = read_rows(path)
-    lines[3][1:6] = ["redes", "alguien", "alta", "sí", "15"]
-    lines[4][1:6] = ["prensa", "alguien", "baja", "no", "20"]
-    path.write_text("\n".join(",".join(line) for line in lines) + "\n", "utf-8")
+    lines[7][1:6] = ["redes", "alguien", "alta", "sí", "15"]
+    lines[8][1:6] = ["prensa", "alguien", "baja", "no", "20"]
+    write_rows(path, lines)
     found = claims_summary(project)
     assert found is not None
     assert (found.attempts, found.claims, found.correct, found.minutes, found.rate) == (2, 2, 1, 35, 0.5)
@@ -275,3 +277,29 @@ def test_an_earlier_release_with_other_rows_is_read_beside_this_one(tmp_path: Pa
     followed = by_name(found.estimates)["followed"]
     assert followed.attempts == 250
     assert followed.works
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("M16", "M28")
+def test_nothing_that_is_claimed_of_the_recipe_of_annex_ii_is_false(tmp_path: Path) -> None:
+    """A code shown elsewhere may still be masked here: every code said to be the only one is the original's."""
+    people = make_keys(tmp_path / "keys")
+    folder = discharges.make_project(tmp_path / "p", people, rows=2_000)
+    make_plan(folder, method="recipe", order=("COMUNA", "PREVISION", "EDAD_AÑOS", "SEXO"), now=NOW)
+    run_plan(folder, now=NOW)
+    target = project_target(open_project(folder), (), (), None)
+    assert target.truth is not None
+    masked = claims = 0
+    for name, universe in _universes(target).items():
+        column, place = target.view.column_index(name), target.truth.column_index(name)
+        left = recoding_candidates(target.view, column, universe, target.truth)
+        codes, values = target.view.codes[:, column], target.truth.codes[:, place]
+        masked += sum(code in left for code in codes.tolist())
+        for code, value in zip(codes.tolist(), values.tolist(), strict=True):
+            if len(left.get(code, ())) == 1:
+                claims += 1
+                assert target.truth.labels[place][value] == left[code][0]
+    assert masked > 100
+    report = intrude(str(folder), attempts=100, now=NOW)
+    betrayed = [finding.detail["single"] for finding in report.findings if finding.kind == "recoding_betrayed"]
+    assert sum(betrayed) == claims

@@ -204,7 +204,7 @@ def test_a_release_carries_the_roster_and_the_manifest_what_its_people_approved(
     manifest, roster = made.manifest, read_release(made.folder).roster
     assert {member.name for member in roster.current} == {"Ana Rojas", "Beto Soto", "Carla Díaz"}
     assert (made.folder / "roster.jsonl").read_bytes() == (folder / "roster.jsonl").read_bytes()
-    assert [one["what"] for one in manifest.approvals] == ["plan", "candidate"]
+    assert [one["what"] for one in manifest.approvals] == ["plan", "intruder", "candidate"]
     assert manifest.files["data.csv"] == manifest.covered["candidate"]
     assert manifest.policy["hierarchies"] == {}
     assert manifest.about["licence"] == "CC BY 4.0"

@@ -14,6 +14,7 @@ from celosia import messages
 from celosia.model.reports.status import GateState, StatusReport
 from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.candidate.run import run_plan
+from celosia.pipeline.intruder.attack import intrude
 from celosia.pipeline.intruder.claims import write_claims_form
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.edits import write_request
@@ -21,7 +22,7 @@ from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.pipeline.release.publish import publish
 from celosia.pipeline.release.status import status
 from celosia.protocols.load import load
-from tests.projects.steps import NOW
+from tests.projects.steps import NOW, note_attempts
 from tests.projects.survey import ANSWERS, PLANTED, add_people, make_project
 
 DONE, BLOCKED, WAITING = GateState.DONE, GateState.BLOCKED, GateState.WAITING
@@ -70,13 +71,23 @@ def test_the_walk_is_told_gate_by_gate_with_the_next_command(folder):
     assert at(status(folder, now=NOW)) == "intruder"
     asked = next(gate.reason for gate in status(folder, now=NOW).gates if gate.gate == "intruder")
     assert asked.startswith("Aún no se cumple: ")  # the rule's own sentence reads as if it had been done
-    form.write_text(form.read_text("utf-8") + ",redes,,,,60,nada\n", "utf-8")
+    note_attempts(form, attempts=7, minutes=5)
+    short = status(folder, now=NOW)
+    asked = next(gate.reason for gate in short.gates if gate.gate == "intruder")
+    assert "intentos: 7 (faltan 3); minutos: 35 (faltan 25)" in asked
+    assert (at(short), short.next) == ("intruder", f"celosia claims {folder}")
+    note_attempts(form)
+    assert status(folder, now=NOW).next == f"celosia intruder {folder}"
+    intrude(str(folder), attempts=100, now=NOW)
+    unsigned = status(folder, now=NOW)
+    assert unsigned.next == f"celosia approve {folder} intruder --role verifier --note …"
+    approve(folder, "intruder", people["luis"], "verifier", "supervisada", now=NOW)
     assert at(status(folder, now=NOW)) == "check"
     approve(folder, "candidate", people["luis"], "verifier", "conforme", now=NOW)
     last = status(folder, now=NOW)
     assert (at(last), last.next) == ("release", f"celosia release {folder}")
     assert [(one.what, one.name, one.state) for one in last.approvals] == [
-        ("plan", "Eva Díaz", "valid"), ("candidate", "Luis Díaz", "valid"),
+        ("plan", "Eva Díaz", "valid"), ("intruder", "Luis Díaz", "valid"), ("candidate", "Luis Díaz", "valid"),
     ]  # fmt: skip
     assert not last.done
     assert PLANTED not in json.dumps(last.as_dict(), ensure_ascii=False)
@@ -116,7 +127,7 @@ def _an_edit_goes_back(folder: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"estudio", b"estudip", 1))
     report = status(folder, now=NOW)
     assert at(report) == "plan"
-    assert [one.state for one in report.approvals] == ["voided", "valid"]
+    assert [one.state for one in report.approvals] == ["voided", "valid", "valid"]
     assert report.gates[3].state is DONE  # the candidate is still the plan's
 
 

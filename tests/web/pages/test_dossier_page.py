@@ -13,7 +13,6 @@ import pytest
 from celosia.model import dictionary
 from celosia.pipeline.candidate.approvals import valid_approvals
 from celosia.pipeline.candidate.run import run_plan
-from celosia.pipeline.intruder.claims import write_claims_form
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.author import act_as
 from celosia.pipeline.project.folder import open_project
@@ -24,7 +23,7 @@ from celosia.workbench.accounts import key_path
 from celosia.workbench.operations import dossier, people
 from celosia.workbench.signing_keys import approve_with_key, make_key
 from tests.projects.discharges import ROLES, make_project
-from tests.projects.steps import NOW, PHRASE
+from tests.projects.steps import NOW, PHRASE, make_intruder_test
 from tests.web.actions import (
     acts_in_journal,
     go,
@@ -64,8 +63,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
     act_as(ROLES["executor"])
     run_plan(folder, now=NOW)
     act_as("")
-    with write_claims_form(folder, replace=True).open("a", encoding="utf-8") as file:
-        file.write("prensa,diarios,,,,90,sin resultado\n")
+    make_intruder_test(folder, people["verifier"])
     with shared_server_at(root) as made:
         yield made
     assert PHRASE not in made.terminal_output()

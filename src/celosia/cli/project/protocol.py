@@ -86,7 +86,7 @@ def _state(result: RuleResult) -> str:
 
 def _protocol_data(protocol: Protocol) -> dict[str, object]:
     """A protocol as data with the sentence of each rule in both languages."""
-    from celosia.protocols.words import sentence_of
+    from celosia.protocols.words import reason_text, sentence_of
 
     document = protocol.as_dict()
     for language in messages.LANGUAGES:
@@ -94,11 +94,13 @@ def _protocol_data(protocol: Protocol) -> dict[str, object]:
             document[f"title_{language}"] = _title(protocol.id)
             for data, rule in zip(document["rules"], protocol.rules, strict=True):
                 data[f"sentence_{language}"] = sentence_of(rule)
+                if reason := reason_text(rule):
+                    data[f"reason_{language}"] = reason
     return document
 
 
 def _show_rules(protocol: Protocol) -> None:
-    from celosia.protocols.words import asked_text, sentence_of
+    from celosia.protocols.words import asked_text, reason_text, sentence_of
 
     rows = []
     for rule in protocol.rules:
@@ -106,6 +108,9 @@ def _show_rules(protocol: Protocol) -> None:
         rows.append([rule.id, rule.section, sentence_of(rule), asked_text(rule), severity])
     title = messages.text("protocols.show.rules", title=_title(protocol.id))
     print_table(title, labels(_HEADER, "rule", "section", "sentence", "asked", "severity"), rows)
+    for rule in protocol.rules:
+        if reason := reason_text(rule):
+            click.echo(f"{rule.id}: {reason}")
 
 
 def _show_gates(protocol: Protocol) -> None:

@@ -13,6 +13,7 @@ from celosia.cli.shell import PATH, build_command, names_option, option, project
 from celosia.cli.show import labels, print_done, print_json, print_report, print_table, say, watching, yes_or_no
 
 if TYPE_CHECKING:
+    from celosia.model.reports.attacks import AttackReport, HumanPart
     from celosia.model.reports.closing import ClosingReport
 
 # The items of request.toml, by how they are answered.
@@ -190,8 +191,11 @@ def show_closing(report: ClosingReport) -> None:
 
 def claims(project: Path, into: Path | None, as_json: bool) -> int:
     """Show the intruder's results, or write the form where there are none."""
+    from celosia.pipeline.intruder.attack import attack_where_asked
     from celosia.pipeline.intruder.claims import claims_summary, write_claims_form
 
+    with watching(as_json) as watch:
+        attacks = attack_where_asked(project, report=watch)
     summary = claims_summary(project) if into is None else None
     if summary is None:
         path = write_claims_form(project, into, records=_RECORDS)
@@ -199,11 +203,37 @@ def claims(project: Path, into: Path | None, as_json: bool) -> int:
             print_done("claims-form", path=str(path))
         else:
             say("request.claims_form", path=path)
+            _show_attacks(attacks)
         return 0
     if as_json:
         print_json({"format": "celosia/claims-read/1", **summary.as_dict()})
     else:
-        from celosia.dossier.intruder_words import human_sentence
-
-        click.echo(human_sentence(summary))
+        _show_claims(project, summary)
+        _show_attacks(attacks)
     return 1 if summary.correct else 0
+
+
+def _show_claims(project: Path, summary: HumanPart) -> None:
+    """The result, who tried, and what is missing until it can be signed."""
+    from celosia.dossier.intruder_words import human_sentence, outsider_text
+    from celosia.pipeline.candidate.rules import intruder_shortfall
+    from celosia.pipeline.intruder.claims import outsiders_of
+
+    click.echo(human_sentence(summary))
+    for outsider in outsiders_of(project):
+        click.echo(outsider_text(outsider))
+    if not summary.current:
+        return
+    lacking = intruder_shortfall(project)
+    if lacking:
+        say("request.claims_lacking", lacking=lacking)
+    else:
+        say("request.claims_sign", project=project)
+
+
+def _show_attacks(report: AttackReport | None) -> None:
+    """What the attacks that a protocol asks for found; nothing where none does."""
+    from celosia.dossier.intruder_words import attacks_sentences
+
+    for sentence in attacks_sentences(report) if report is not None else ():
+        click.echo(sentence)

@@ -28,6 +28,7 @@ from celosia.model.plan import digest_of
 from celosia.model.roster import roster_name
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Treatment
+from celosia.pipeline.candidate import intruder_evidence as evidence
 from celosia.pipeline.candidate.errors import CandidateChanged, NothingToApprove, RoleNotHeld, SamePerson
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.acts import Act, note_missing, refuse_other
@@ -46,6 +47,8 @@ _COVERS = {
     "plan": ("source", "variables", "dictionary", "overrides", "settings", "hierarchies", "plan"),
     "candidate": ("candidate",),
     "residual": ("variables", "dictionary", "candidate"),
+    "intruder": ("candidate", "claims", "attacks"),
+    "findings": ("candidate", "attacks"),
 }
 _MEASURED = ("rows", "suppressed_rows", "otherwise_masked_rows", "k", "k_persons")
 _NOTHING: Mapping[str, Any] = {}
@@ -81,6 +84,7 @@ def approve(
         refuse_other(messages.text(f"people.what.{what}"), expected, seal_of(digest, shown))
         approval = _sign_approval(project, what, digest, identity, role, note, shown, when)
         _refuse_own_work(project, approval)
+        evidence.refuse_unfit_evidence(project, approval, when)
         _journal.refuse_unwritable(project.paths.journal)
         _save_covered_parts(project, digest)
         _save_sheet(project, present)
@@ -149,6 +153,8 @@ def digest_for(project: Project, what: str, figures: Mapping[str, Any] = _NOTHIN
     candidate = _candidate_digest(project, what)
     if what == "candidate":
         return candidate
+    if what in evidence.SUBJECTS:
+        return evidence.evidence_digest(project, what, candidate)
     parts = {"dictionary": project.dictionary_digest, "candidate": candidate, "figures": _plain(figures)}
     return digest_of(parts)
 
@@ -199,11 +205,19 @@ def _figures_without_sheet(project: Project, what: str) -> dict[str, Any]:
     if what == "candidate":
         verdict = _verdict(project, what)
         return {name: verdict.get(name) for name in _MEASURED}
+    if what in evidence.SUBJECTS:
+        return evidence.evidence_figures(project, what, _candidate_digest(project, what))
     if what == "residual":
         from celosia.pipeline.candidate.mel import residual_figures
 
         return dict(residual_figures(project))
     return {}
+
+
+def details_for(project: Project, what: str) -> list[tuple[str, str]]:
+    """What a person reads beside the figures, which is never published: a label and its words."""
+    known = what in evidence.SUBJECTS
+    return list(evidence.evidence_details(project, what, _candidate_digest(project, what))) if known else []
 
 
 def overrides_of(project: Project) -> dict[str, str]:
@@ -307,7 +321,8 @@ def _standing(project: Project, approval: Approval) -> str:
     """Whether whoever approved was in the signed roster at that moment, in that role and with that key."""
     member = project.roster.of_key(approval.key)
     person = next((person for person in project.people if person.key == approval.key), None)
-    name = approval.name if person is None else roster_name(replace(person, name=approval.name))
+    under_cover = person is None or (member is not None and member.name == approval.name)
+    name = approval.name if under_cover or person is None else roster_name(replace(person, name=approval.name))
     if member is None or not same_name(member.name, name):
         return "stranger"
     if approval.role not in member.roles:
@@ -347,7 +362,8 @@ def _sign_approval(
         raise RoleNotHeld(name=person.name, words=role_words(role), role=role)
     when = now.isoformat(timespec="seconds")
     head = _journal.read_journal(project.paths.journal).head
-    draft = Approval(what, digest, role, person.name, person.key, when, note, _plain(figures), head)
+    name = roster_name(person)  # an outsider is not named in public
+    draft = Approval(what, digest, role, name, person.key, when, note, _plain(figures), head)
     return replace(draft, signature=identity.sign(draft.signed_part()))
 
 
@@ -407,6 +423,8 @@ def covered_parts(project: Project) -> dict[str, dict[str, str]]:
         "hierarchies": {path.name: _digest_or_nothing(partial(content_digest, path)) for path in files},
         "plan": {"": _digest_or_nothing(lambda: project.plan.digest)},
         "candidate": {"": _digest_or_nothing(lambda: content_digest(project.paths.candidate.data))},
+        "claims": {"": _digest_or_nothing(lambda: content_digest(project.paths.claims))},
+        "attacks": {"": _digest_or_nothing(lambda: evidence.present_attacks_digest(project))},
     }
 
 
@@ -445,9 +463,8 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, 
 def _read_parts(project: Project, digest: str) -> Parts | None:
     try:
         document = json.loads(_path(project, digest).read_text("utf-8"))
-        parts = {
-            name: dict(document["parts"][name]) for name in {covered for part in _COVERS.values() for covered in part}
-        }
+        names = {name for covered in _COVERS.values() for name in covered}
+        parts = {name: dict(document["parts"].get(name, {})) for name in names}
         return parts if document["format"] == FORMAT else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -25,6 +25,22 @@ class NothingToApprove(Refusal, fields="what"):
     """What should be approved does not exist yet."""
 
 
+class ReasonMissing(Refusal, fields="what"):
+    """Something is accepted or attested without saying why or how."""
+
+
+class OutsiderNotApart(Refusal, fields="name"):
+    """Whoever tried as an outsider, or signs as one, has another role in the project."""
+
+
+class AttacksMissing(Refusal, fields="path"):
+    """The intruder test is signed before the automatic attacks that the protocol asks for are on record."""
+
+
+class DayImpossible(Refusal, fields="path day"):
+    """The intruder test is dated before its candidate was made, or after the day on which it is signed."""
+
+
 class ClaimsUnclear(BadInput, fields="path line"):
     """A line of the intruder's results cannot be read."""
 

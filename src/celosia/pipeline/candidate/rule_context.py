@@ -32,6 +32,7 @@ from celosia.pipeline.assessment.scenario_risk import read_scenario
 from celosia.pipeline.candidate.approvals import valid_approvals, who_ran
 from celosia.pipeline.candidate.claims import Claims, read_claims
 from celosia.pipeline.candidate.errors import CandidateChanged
+from celosia.pipeline.candidate.intruder_evidence import AttackRecord, recorded_attacks
 from celosia.pipeline.intake.proposed_dictionary import column_facts
 from celosia.pipeline.planning.households import fully_masked
 from celosia.pipeline.project.folder import Project
@@ -44,7 +45,7 @@ from celosia.tuples.table import person_counts
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _COUNTS = ("rows", "classes", "suppressed_rows", "otherwise_masked_rows")  # of a verdict; every one is always known
-_APPROVED = ("dictionary", "plan", "residual", "candidate")
+_APPROVED = ("dictionary", "plan", "residual", "intruder", "findings", "candidate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ class RuleContext:
     people: tuple[Person, ...] | None = None
     ran: tuple[str, ...] = ()  # names that the journal has for executing
     claims: Claims | None = None
+    attacks: AttackRecord | None = None  # by computation, on this candidate
     closing: Mapping[str, bool] | None = None  # property checked -> preserved
     contrast: Mapping[str, bool] | None = None  # variable -> equal in both bases
     signatures: Sequence[Approval] | None = None  # valid ones over the manifest
@@ -232,6 +234,7 @@ def context_of(project: Project, plan: Plan, check: CheckReport, candidate: Cand
         people=signed_people(project.roster, project.people),
         ran=tuple(who_ran(project)),
         claims=read_claims(project.paths.claims),
+        attacks=recorded_attacks(project, check.digest),
     )
 
 

@@ -18,12 +18,14 @@ from celosia.model.protocols import Rule
 from celosia.model.rules import RuleReport, RuleResult
 from celosia.model.variables import MelLabel, Role, Scale, Treatment, Variable
 from celosia.model.verdict import State, Verdict
+from celosia.pipeline.candidate import intruder_rules
+from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.rule_context import RuleContext, ScenarioFigure, context_of, original_names, read_check
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.people import same_name
 from celosia.protocols.load import combined_rules
 from celosia.protocols.measures import MEASURES, Stage
-from celosia.protocols.words import asked_text, k_level, measured_text
+from celosia.protocols.words import asked_text, k_level, measured_text, reason_text
 
 Asked = Mapping[str, Any]
 # Whether it holds, or the state where it is neither, and the figures; None: not measurable.
@@ -65,6 +67,18 @@ def failing_text(report: RuleReport) -> str:
         for result in report.failing
     ]
     return "; ".join(sentences)
+
+
+def intruder_shortfall(folder: ProjectArg) -> str:
+    """What the rules of the test with a person still miss, as they were measured, with the reason for the floor."""
+    project = open_project(folder)
+    context = RuleContext(
+        claims=read_claims(project.paths.claims), people=project.people, check=read_check(project.paths.candidate)
+    )
+    rules = [rule for rule in rules_of(project) if rule.measure == "intruder"]
+    results = [judge_rule(context, rule) for rule in rules]
+    failing = [f"{measured_text(result)}. {reason_text(result)}".strip() for result in results if not result.passes]
+    return " ".join(failing)
 
 
 def _due(rule: Rule, stage: Stage) -> bool:
@@ -395,16 +409,6 @@ def _signatures(context: RuleContext, asked: Asked) -> Measurement:
     return not missing, {"missing": missing}
 
 
-def _intruder(context: RuleContext, asked: Asked) -> Measurement:
-    """Attempts on this very candidate, none of them right."""
-    claims = context.claims
-    if claims is None or context.check is None:
-        return None
-    current = claims.candidate == context.check.digest
-    holds = current and claims.rows >= asked["rows"] and claims.correct <= asked["correct"]
-    return holds, {"rows": claims.rows, "correct": claims.correct, "current": current}
-
-
 def _count_judge(measure: str) -> Judge:
     """A measure that the statistics take: how many break the rule."""
 
@@ -421,9 +425,10 @@ def _count_judge(measure: str) -> Judge:
 _OF_FILE = (_k, _l, _identifiers, _free_text, _columns, _observations, _risk_index, _residual_risk, _geography)
 _OF_DICTIONARY = (_roles, _purposes, _dictionary, _labels, _direct_labels, _kept_variables)
 _OF_PLAN = (_pseudonyms, _microaggregation, _limited_variables, _properties, _contrast, _delivery)
-_OF_PEOPLE = (_request_items, _publication_items, _second_person, _separate_people, _signatures, _intruder)
+_OF_PEOPLE = (_request_items, _publication_items, _second_person, _separate_people, _signatures)
 JUDGES: Mapping[str, Judge] = MappingProxyType(
     {judge.__name__.removeprefix("_"): judge for judge in (*_OF_FILE, *_OF_DICTIONARY, *_OF_PLAN, *_OF_PEOPLE)}
     | {f"{what}_approval": _approval_judge(what) for what in ("dictionary", "plan", "residual")}
+    | intruder_rules.JUDGES
     | {name: _count_judge(name) for name in MEASURES if name.startswith("stats_")}
 )

@@ -21,7 +21,9 @@ from celosia.model.paths import SETTINGS
 from celosia.model.reports.attacks import UNJUDGED, AttackReport, HumanPart
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.assessment.evaluate import candidate_of
+from celosia.pipeline.candidate.approvals import digest_for
 from celosia.pipeline.candidate.errors import ClaimsUnjudged
+from celosia.pipeline.candidate.intruder_evidence import ATTACKED, asks_attacks, count_findings, recorded_attacks
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.intruder.arrays import (
     drop_repeated_rows,
@@ -37,10 +39,10 @@ from celosia.pipeline.intruder.claims import human_part
 from celosia.pipeline.intruder.errors import NothingShared, PairsWithoutList
 from celosia.pipeline.intruder.target import AttackTarget, NamedRoles, file_target
 from celosia.pipeline.project.arguments import refuse_unknown_choices, utc_now
-from celosia.pipeline.project.folder import Project, is_project, names_project, open_project
+from celosia.pipeline.project.folder import Project, ProjectArg, is_project, names_project, open_project
 from celosia.pipeline.project.journal import append_entry
 from celosia.pipeline.project.progress import Progress, stage_progress
-from celosia.storage import PRIVATE_FILE, atomic_write, make_private_folder
+from celosia.storage import PRIVATE_FILE, atomic_write, content_digest, make_private_folder
 
 # The column of an outside list that holds the person, under a name that no published column has.
 _KEY = "\x00person"
@@ -103,6 +105,17 @@ def intrude(
     if project is not None:
         _save(project, result, utc_now(now))
     return result
+
+
+def attack_where_asked(
+    folder: ProjectArg, *, report: Progress = None, now: datetime | None = None
+) -> AttackReport | None:
+    """The attacks on the present candidate, where a protocol asks for them: those on record, else made now."""
+    project = open_project(folder)
+    if not asks_attacks(project) or not project.paths.candidate.verdict.is_file():
+        return None
+    record = recorded_attacks(project, digest_for(project, "candidate"))
+    return record.report or intrude(str(project.folder), report=report, now=now)
 
 
 def _human(project: Project, digest: str) -> tuple[HumanPart | None, tuple[str, ...]]:
@@ -212,4 +225,5 @@ def _save(project: Project, report: AttackReport, now: datetime) -> None:
     strongest = report.strongest
     persons = 0 if strongest is None else strongest.persons
     facts = {"candidate": report.target, "seed": report.seed, "works": strongest is not None, "persons": persons}
-    append_entry(project.paths.journal, "intruder", now, facts)
+    facts |= {"findings": count_findings(report), "report": content_digest(project.paths.intruder_report)}
+    append_entry(project.paths.journal, ATTACKED, now, facts)

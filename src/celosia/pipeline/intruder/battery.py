@@ -204,9 +204,10 @@ def _unmasking(target: AttackTarget) -> Iterator[Estimate | Finding]:
     if not estimates:
         reason = "masks_hold" if any(cells.any() for cells in view.masked) else "no_masked_cells"
         yield not_measured("dependency", "unmasking", reason, control=Control.MARGINS)
-    yield from near_numbers(view)
+    yield from near_numbers(view, truth=target.truth)
     yield from revealed_recodings(view, _universes(target), _FEW, target.truth)
-    yield from visible_derivatives(view, [name for name in target.sensitive if name in view.names])
+    sensitive = [name for name in target.sensitive if name in view.names]
+    yield from visible_derivatives(view, sensitive, target.truth)
     yield from traces(view)
     yield from ordered_rows(view, target.truth)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from celosia.data.sheets import write_rows
-from celosia.model.claims import Claims
+from celosia.model.claims import Claims, Outsider
 from celosia.model.reports.attacks import HumanPart
 from celosia.pipeline.candidate.claims import form_rows, read_claims
 from celosia.pipeline.candidate.errors import NothingToApprove
@@ -55,6 +55,12 @@ def claims_summary(folder: ProjectArg) -> HumanPart | None:
     except NothingToApprove:
         # There is no candidate now: whatever was tried is of another one.
         return summarise_claims(claims, "")
+
+
+def outsiders_of(folder: ProjectArg) -> tuple[Outsider, ...]:
+    """Those who tried, as claims.csv names them."""
+    claims = read_claims(open_project(folder).paths.claims)
+    return () if claims is None else claims.outsiders
 
 
 def human_part(project: Project, candidate: str) -> HumanPart | None:

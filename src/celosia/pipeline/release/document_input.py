@@ -7,15 +7,16 @@ nobody's rightful signature is left out.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from celosia.dossier.minsal import Attempts
+from celosia.dossier.intruder_words import attacks_sentences
+from celosia.dossier.minsal import Attacks, Attempts
 from celosia.dossier.reports import JournalLine
 from celosia.dossier.technique import Done, done_by
 from celosia.model.claims import Claims
 from celosia.model.paths import DATA
-from celosia.model.people import Approval, Person
+from celosia.model.people import Approval, Person, name_of_signer
 from celosia.model.plan import Plan
 from celosia.model.reports.evaluation import EvaluationReport
 from celosia.model.reports.verification import Publication
@@ -25,6 +26,7 @@ from celosia.model.variables import Variable
 from celosia.model.verdict import CheckReport
 from celosia.pipeline.candidate.approvals import valid_approvals
 from celosia.pipeline.candidate.claims import read_claims
+from celosia.pipeline.candidate.intruder_evidence import asks_attacks, recorded_attacks
 from celosia.pipeline.candidate.present_state import judged_rules, plan_and_check
 from celosia.pipeline.candidate.rule_context import original_names, published_variables
 from celosia.pipeline.intruder.claims import summarise_claims
@@ -54,6 +56,7 @@ class DocumentInput:
     signatures: tuple[Approval, ...]
     publication: Publication | None
     attempts: Attempts | None
+    attacks: Attacks = field(default_factory=Attacks)
     evaluation: EvaluationReport | None = None
     release: ReleaseOnDisk | None = None  # the latest of this candidate
 
@@ -103,20 +106,44 @@ def collect_document_input(
         approvals=_approvals(project),
         signatures=tuple(valid_signatures(release)) if release else (),
         publication=release.publication if release else None,
-        attempts=_attempts(claims, check) if claims else None,
+        attempts=_attempts(project, claims, check) if claims else None,
+        attacks=_attacks(project, check),
         evaluation=evaluation,
         release=release,
     )
 
 
-def _attempts(claims: Claims, check: CheckReport | None) -> Attempts:
+def _attacks(project: Project, check: CheckReport | None) -> Attacks:
+    """What the attacks on this candidate found, and who accepted what is grave of it."""
+    if check is None:
+        return Attacks()
+    report = recorded_attacks(project, check.digest).report
+    if report is None and not asks_attacks(project):
+        return Attacks()
+    return Attacks(tuple(attacks_sentences(report)), valid_approvals(project, "findings"))
+
+
+def _attempts(project: Project, claims: Claims, check: CheckReport | None) -> Attempts:
     claims_summary = summarise_claims(claims, check.digest if check else "")
     interval = (
         None if claims_summary.low is None or claims_summary.high is None else (claims_summary.low, claims_summary.high)
     )
     return Attempts(
-        claims_summary.attempts, claims_summary.correct, check is not None and claims_summary.current, interval
+        claims_summary.attempts,
+        claims_summary.correct,
+        check is not None and claims_summary.current,
+        interval,
+        claims.minutes,
+        claims.outsiders,
+        claims.statement,
+        claims.sources,
+        tuple(_with_known_name(project, approval) for approval in valid_approvals(project, "intruder")),
     )
+
+
+def _with_known_name(project: Project, approval: Approval) -> Approval:
+    """An approval under the name that the institution knows; in public an outsider has none."""
+    return replace(approval, name=name_of_signer(approval, project.people))
 
 
 def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | None:
@@ -133,5 +160,5 @@ def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | 
 def _approvals(project: Project) -> tuple[Approval, ...]:
     """The approvals that count now, in the order in which they were given."""
     subjects = dict.fromkeys(approval.what for approval in project.approvals)
-    counted = [approval for what in subjects for approval in valid_approvals(project, what)]
+    counted = [_with_known_name(project, approval) for what in subjects for approval in valid_approvals(project, what)]
     return tuple(sorted(counted, key=lambda approval: approval.when))

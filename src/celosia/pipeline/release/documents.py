@@ -116,6 +116,7 @@ def _anexo_i_data(inputs: DocumentInput) -> AnexoI:
         overlaps=_overlaps(inputs),
         signatures=inputs.signatures,
         attempts=inputs.attempts,
+        attacks=inputs.attacks,
         publication_date=publication.publication_date if publication else "",
         update_period=publication.update_period if publication else str(requested.get("update_period", "")),
     )
@@ -153,7 +154,7 @@ def public_document(inputs: DocumentInput, language: str) -> Document:
         protocols=protocol_titles(inputs.project),
         overrides=override_lines(inputs.project),
         attempts=tested.rows if tested and not tested.correct else None,
-        outsider=any(person.roles == ("outsider",) for person in inputs.people),
+        outsider=tested is not None and tested.independent,
         update_period=str(request.publication.get("update_period", "")),
         next_review=str(request.publication.get("next_review", "")),
     )
@@ -186,6 +187,7 @@ def internal_document(inputs: DocumentInput, language: str) -> Document:
         overrides=override_lines(project),
         approvals=(*inputs.approvals, *inputs.signatures),
         attempts=inputs.attempts,
+        attacks=inputs.attacks,
         journal=inputs.journal,
         pictures=tuple(Picture(svg) for svg in drawn),
     )

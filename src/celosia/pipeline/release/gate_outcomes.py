@@ -22,7 +22,7 @@ from celosia.pipeline.project.folder import Project
 JournalEntries = Sequence[Mapping[str, Any]]
 # Whose work it is where neither the command nor the gate says it.
 _DOERS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("plan", "run", "dictionary", "release", "deliver", "people", "profile", "risk"), ("executor",)),
+    **dict.fromkeys("plan run dictionary release deliver people profile risk intruder".split(), ("executor",)),
     "check": ("verifier",),
 }
 

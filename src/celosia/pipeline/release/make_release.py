@@ -68,7 +68,7 @@ from celosia.storage import move, replace_file, set_mode, sync, temporary_folder
 
 RELEASED_FORMAT = "celosia/released/1"
 _FILE, _FOLDER = 0o644, 0o755
-_APPROVED = ("dictionary", "plan", "residual", "candidate")
+_APPROVED = ("dictionary", "plan", "residual", "intruder", "findings", "candidate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +239,10 @@ def _covered_digests(project: Project) -> dict[str, str]:
     digests = {what: digest_for(project, what) for what in ("dictionary", "plan", "candidate")}
     if project.request is not None:
         digests["request"] = digest_of(project.request.as_dict())
-    residual = [approval.digest for approval in valid_approvals(project, "residual")]
-    return digests | ({"residual": residual[-1]} if residual else {})
+    for what in ("residual", "intruder", "findings"):
+        covered = [approval.digest for approval in valid_approvals(project, what)]
+        digests |= {what: covered[-1]} if covered else {}
+    return digests
 
 
 def public_policy(plan: Plan, check: CheckReport, project: Project) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from celosia.dossier.intruder_words import human_sentence
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.paths import DATA, MANIFEST, RELEASES, SETTINGS, ProjectPaths, ReleasePaths
-from celosia.model.people import Approval, Person
+from celosia.model.people import Approval, Person, name_of_signer
 from celosia.model.plan import Plan, digest_of
 from celosia.model.protocols import Protocol, Rule
 from celosia.model.reports.status import ApprovalStatus, GateState, GateStatus, Review, StatusReport
@@ -30,6 +30,7 @@ from celosia.model.verdict import CheckReport, State
 from celosia.pipeline.candidate.approvals import approval_states, digest_for
 from celosia.pipeline.candidate.claims import read_claims
 from celosia.pipeline.candidate.closing_evaluation import limited_in
+from celosia.pipeline.candidate.intruder_evidence import AttackRecord, attack_record, unanswered_text
 from celosia.pipeline.candidate.rule_context import RuleContext, published_variables, read_check, statement_in
 from celosia.pipeline.candidate.rules import judge_rule, missing_signers, rules_of
 from celosia.pipeline.intruder.claims import summarise_claims
@@ -61,9 +62,9 @@ _MEASURES: Mapping[str, tuple[str, ...]] = {
     "request": ("request_items",),
     "dictionary": ("roles", "labels", "dictionary", "dictionary_approval"),
     "plan": ("plan_approval",),
-    "intruder": ("intruder",),
+    "intruder": ("intruder", "intruder_findings", "intruder_approval"),
     "residual": ("residual_approval",),
-    "check": ("second_person",),
+    "check": ("intruder_findings", "second_person"),  # where no gate is about the intruder, these hold up the verifier
     "signatures": ("signatures",),
 }
 _PROBLEMS = (SETTINGS, "overrides", "people", "roster", "approvals", "journal", "legal")
@@ -84,6 +85,7 @@ class ProjectFacts:
     waiting: tuple[Person, ...] = ()  # whom it does not name yet
     approvals: tuple[tuple[Approval, str], ...] = ()
     claims: Any = None
+    attacks: AttackRecord | None = None
     journal: Sequence[Mapping[str, Any]] = ()
     releases: tuple[ReleaseOnDisk, ...] = ()
     faults: dict[str, str] = field(default_factory=dict)
@@ -145,6 +147,7 @@ class ProjectFacts:
             approvals=valid,
             people=self.people,
             claims=self.claims,
+            attacks=self.attacks,
             signatures=self.signatures,
         )
 
@@ -172,6 +175,7 @@ def read_facts(folder: ProjectArg) -> ProjectFacts:
     facts.claims = facts.read("claims", lambda: read_claims(paths.claims), None)
     if paths.journal.is_file():
         facts.journal = facts.read("journal", lambda: project.journal.entries, ())
+        facts.attacks = attack_record(paths, facts.journal, facts.candidate)
     facts.releases = _releases(facts)
     return facts
 
@@ -212,8 +216,8 @@ def status_of(facts: ProjectFacts, today: date) -> StatusReport:
         protocols=names,
         gates=tuple(gates),
         approvals=tuple(
-            ApprovalStatus(approval.what, approval.role, approval.name, approval.when, state, approval.note)
-            for approval, state in facts.approvals
+            ApprovalStatus(given.what, given.role, name_of_signer(given, facts.people), given.when, state, given.note)
+            for given, state in facts.approvals
         ),
         reviews=_reviews(facts, today),
         warnings=_warnings(facts, rules),
@@ -256,6 +260,10 @@ def _judge(facts: ProjectFacts, gate: str, rules: tuple[Rule, ...], protocol: Pr
             unsigned = _missing_roles(facts, rule) if rule.measure == "signatures" else []
             if unsigned:
                 return GateOutcome(_signers_text(facts, unsigned), signing_command(facts, unsigned[0]))
+            if not result.passes and rule.measure == "intruder_findings":
+                words = unanswered_text(facts.attacks, rule.asked["roles"])
+                given = GateOutcome(words, _command(facts, gate, rule))
+                return given if words else _block(facts, "attacks", "attack_first")
             if not result.passes:
                 words = messages.text("status.unmet", rule=sentence_of(result), measured=measured_text(result))
                 return GateOutcome(words, _command(facts, gate, rule))
@@ -266,9 +274,10 @@ def _command(facts: ProjectFacts, gate: str, rule: Rule) -> str:
     """What to type for a rule of a gate that does not hold."""
     if rule.measure == "second_person" and was_checked(facts.candidate, facts.journal):
         return f"celosia approve {quote(facts.folder)} candidate --role verifier"
-    if rule.measure.endswith("_approval"):
-        subject = rule.measure.removesuffix("_approval")
-        return f"celosia approve {quote(facts.folder)} {subject} --role {_signer(facts, rule)}"
+    if rule.measure.endswith(("_approval", "_findings")):
+        subject, role = rule.measure.removesuffix("_approval").removeprefix("intruder_"), _signer(facts, rule)
+        note = " --note …" if subject == "findings" or (subject, role) == ("intruder", "verifier") else ""
+        return f"celosia approve {quote(facts.folder)} {subject} --role {role}{note}"
     if rule.measure in ("dictionary", "labels"):  # descriptions and labels are written in the dictionary itself
         return f"celosia dictionary export {quote(facts.folder)} {quote(facts.paths.dictionary_workbook)}"
     return _gate_command(facts, gate)
@@ -324,6 +333,7 @@ def _gate_command(facts: ProjectFacts, gate: str) -> str:
         "plan": f"celosia plan {folder}",
         "run": f"celosia run {folder}",
         "intruder": f"celosia claims {folder}",
+        "attacks": f"celosia intruder {folder}",
         "residual": f"celosia approve {folder} residual --role lead",
         "check": f"celosia check {folder}",
         "release": f"celosia release {folder}",

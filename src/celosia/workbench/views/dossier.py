@@ -119,6 +119,7 @@ class SigningView:
     seal: str
     figures: Mapping[str, Any] = field(default_factory=dict)
     documents: tuple[Any, ...] = ()  # Documents of the dossier to be read before signing, the approval sheet first
+    details: tuple[tuple[str, str], ...] = ()  # label and words, covered by the digest and never published
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from celosia.model.claims import Outsider
 from celosia.model.reports.attacks import AttackReport, HumanPart
 from celosia.model.reports.status import GateStatus
 from celosia.model.reports.worksheet import ExposedRecord
@@ -29,6 +30,7 @@ class IntruderView:
     unjudged: int = 0  # claims that nobody called right or wrong
     fault: str = ""  # why the claims cannot be counted, where they cannot
     gates: tuple[GateStatus, ...] = ()
+    outsiders: tuple[Outsider, ...] = ()  # who tried
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,9 @@ def signing_form(page: PageContext, view: SigningView, roles: tuple[str, ...], s
         html.table(
             columns, [list(pair) for pair in signed_lines(view.figures)], text("people.shown"), show_caption=True
         )
+        if view.details:
+            rows = [list(pair) for pair in view.details]
+            html.table(columns, rows, text("intruder.signed.published"), show_caption=True, classes="c-wrap")
         with html.tag("p", classes="c-soft"):
             html.tag("span", text("web_dossier.digest") + " ")
             html.tag("code", view.digest)

@@ -105,7 +105,7 @@ def _answers_form(
         with html.tag("div", classes="c-savebar"):
             with html.tag("label", classes="c-check"):
                 html.tag("input", type="checkbox", name="independent", value="yes")
-                html.tag("span", text("web_intruder.attempt.independent"))
+                html.tag("span", text("intruder.statement"))
             html.tag("button", text("web_intruder.attempt.draft"), "c-button", type="submit", value="draft")
             html.tag("button", text("web_intruder.attempt.send"), "c-button c-primary", type="submit", value="send")
             html.tag("small", text("web_intruder.attempt.final"))

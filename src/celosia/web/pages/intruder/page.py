@@ -22,6 +22,7 @@ from celosia.dossier.intruder_words import (
     human_sentence,
     intruder_sentences,
     outcome_text,
+    outsider_text,
     rate_text,
     reason_sentence,
     untried_attacks,
@@ -312,6 +313,8 @@ def _human_notes(view: IntruderView) -> None:
     else:
         kind = "good" if view.human.attempts else "info"
         html.note(human_sentence(view.human), kind if view.human.current and not view.human.correct else "warning")
+    for outsider in view.outsiders:
+        html.paragraph(outsider_text(outsider))
     for gate in view.gates:
         with html.line("c-tight"):
             html.tag("span", text("web_intruder.gate", norm=text(f"protocols.title.{gate.protocol}").partition(":")[0]))
