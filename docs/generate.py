@@ -76,7 +76,6 @@ WORDS = {
         "protocolo `ley21719`, que se usa junto a otro: `celosia init --protocol minsal,ley21719`.",
         "parameters": "| parámetro | acepta | por omisión | para qué sirve |",
         "required": "obligatorio",
-        "norms": "Requisitos",
         "chance": "Usa el azar: su semilla queda en `private/` y nunca entra en una publicación.",
         "columns": "| id | sección | requisito | capacidad | prueba |",
         "capabilities": "Capacidades",
@@ -125,7 +124,6 @@ WORDS = {
         "the protocol `ley21719`, used beside another: `celosia init --protocol minsal,ley21719`.",
         "parameters": "| parameter | accepts | by default | what it is for |",
         "required": "required",
-        "norms": "Requirements",
         "chance": "Draws by chance: its seed stays in `private/` and never enters a release.",
         "columns": "| id | section | requirement | capability | proof |",
         "capabilities": "Capabilities",
@@ -233,7 +231,7 @@ def techniques_page(language: str) -> str:
             lines += [words["chance"], ""] if one["random"] else []
             lines += [words["parameters"], "|---|---|---|---|"]
             lines += [_parameter_row(name, param, words) for name, param in one["parameters"].items()]
-            lines += ["", f"{words['norms']}: {', '.join(one['norms']) or '–'}.", ""]
+            lines.append("")
     return _joined(lines)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -43,9 +45,31 @@ def _first_cells(page: str) -> set[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_page_exists_and_is_in_the_menu(language: str) -> None:
     names = {path.stem for path in (DOCS / language).glob("*.md")}
-    menu = tomllib.loads((DOCS / f"zensical.{language}.toml").read_text("utf-8"))["project"]["nav"]
     assert names >= PAGES
-    assert {Path(target).stem for entry in menu for target in entry.values()} == names
+    assert sorted(Path(target).stem for target in _menu_pages(_menu(language))) == sorted(names)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_menu_has_at_most_eight_entries_and_two_levels(language: str) -> None:
+    menu = _menu(language)
+    assert len(menu) <= 8
+    sections = [below for entry in menu for below in entry.values() if isinstance(below, list)]
+    assert all(isinstance(target, str) for section in sections for page in section for target in page.values())
+
+
+def test_both_menus_have_the_same_order() -> None:
+    assert list(_menu_pages(_menu("es"))) == list(_menu_pages(_menu("en")))
+
+
+def _menu(language: str) -> list[dict[str, Any]]:
+    return tomllib.loads((DOCS / f"zensical.{language}.toml").read_text("utf-8"))["project"]["nav"]
+
+
+def _menu_pages(menu: list[dict[str, Any]]) -> Iterator[str]:
+    """Every page that a menu leads to, in its order."""
+    for entry in menu:
+        for target in entry.values():
+            yield from _menu_pages(target) if isinstance(target, list) else [target]
 
 
 def test_both_languages_have_the_same_pages() -> None:
