@@ -15,8 +15,8 @@ from celosia.dossier.charts import (
     risk_utility_svg,
     scenario_risk_svg,
 )
+from celosia.dossier.pdf import picture_png
 from celosia.model.reports.evaluation import AssociationChange, Distribution, RiskComparison, RiskSide
-from celosia.pipeline.assessment.evaluation_files import png_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -105,9 +105,9 @@ def test_the_sign_of_a_change_is_told_without_colour() -> None:
 
 
 def test_a_picture_becomes_a_png_with_the_fonts_it_carries() -> None:
-    made = png_of(PICTURES["class_sizes"]())
+    made = picture_png(PICTURES["class_sizes"]())
     assert made.startswith(b"\x89PNG")
-    assert made == png_of(PICTURES["class_sizes"]())
+    assert made == picture_png(PICTURES["class_sizes"]())
 
 
 def test_names_of_points_that_coincide_stand_apart() -> None:

@@ -8,17 +8,34 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from celosia import messages
 from celosia.dossier.document import Block, Document, Signatures, Table, kind_of, printable
 from celosia.errors import InternalFault
+from celosia.model.errors import MissingExtra
 
 _LAYOUT = Path(__file__).parent / "templates" / "document.typ"
 _PIECE = 43  # characters of a signature on one line of its box
 _PICTURE = """#set page(width: auto, height: auto, margin: 0pt)
 #image(bytes(sys.inputs.picture), format: "svg")"""
+
+
+def can_write_pdf() -> bool:
+    """Whether the optional part that writes PDF is installed."""
+    return find_spec("typst") is not None
+
+
+def load_typst() -> ModuleType:
+    """The library that writes PDF and PNG, an optional part; it is large, so it is loaded when a document is made."""
+    try:
+        return import_module("typst")
+    except ModuleNotFoundError:
+        raise MissingExtra(feature=messages.text("documents.pdf_feature"), extra="pdf") from None
 
 
 def to_pdf(document: Document, now: datetime) -> bytes:
@@ -84,8 +101,7 @@ def _whole(now: datetime) -> int:
 def _compile_typst(
     source: bytes, inputs: dict[str, str], when: int, form: Literal["pdf", "png"], ppi: float | None = None
 ) -> Any:
-    import typst  # loaded when a document is made: it is large
-
+    typst = load_typst()
     try:
         compiler = typst.Compiler(source, ignore_system_fonts=True, sys_inputs=inputs)
         return compiler.compile(format=form, timestamp=when, ppi=ppi)

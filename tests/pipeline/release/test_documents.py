@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 import stat
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -106,6 +107,32 @@ def test_the_public_documents_are_only_the_public_report(folder: Path) -> None:
     paths = write_documents(folder, "public", ("html", "pdf", "docx"), folder / "out", now=NOW)
     assert [path.name for path in paths] == ["public_report.html", "public_report.pdf", "public_report.docx"]
     assert {path.parent for path in paths} == {folder / "out"}
+
+
+def test_without_the_part_that_writes_pdf_the_documents_are_pages_and_one_sentence_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    assert main(["document", str(folder), "--audience", "public", "--into", str(folder / "out")]) == 0
+    assert [path.name for path in (folder / "out").iterdir()] == ["public_report.html"]
+    assert "celosia[pdf]" in capsys.readouterr().err
+
+
+def test_a_pdf_that_is_asked_for_names_the_part_that_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    into = folder / "out"
+    for asked in (
+        ["document", str(folder), "--format", "pdf", "--into", str(into)],
+        ["release", str(folder)],
+        ["intruder", str(folder), "--worksheet", str(into / "planilla.pdf")],
+        ["evaluate", str(folder), "--pictures", str(into / "figuras")],
+    ):
+        assert main(asked) == 2, asked
+        assert "celosia[pdf]" in capsys.readouterr().err, asked
+    assert not into.exists() or not any(into.iterdir())
+    assert not (folder / "releases").exists()
 
 
 @pytest.mark.requirement("P23")

@@ -65,10 +65,13 @@ def run(
 ) -> int:
     """Evaluate, save and show; 1 where a property that was asked for is not preserved."""
     from celosia.dossier.evaluation import definitions
+    from celosia.dossier.pdf import load_typst
     from celosia.pipeline.assessment.evaluate import evaluate
     from celosia.pipeline.assessment.evaluation_files import save_evaluation
 
     request = {name: settings[name] for name in _REQUEST}
+    if pictures is not None:
+        load_typst()  # the pictures are PNG too: said before an evaluation that may take long
     with watching(as_json) as watch:
         report = evaluate(
             before, after, match=_parse_matches(match), report=watch, **request, **reading_choices(settings)

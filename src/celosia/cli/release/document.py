@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from celosia import messages
 from celosia.cli.shell import PATH, build_command, names_option, option, project_argument
 from celosia.cli.show import labels, print_done, print_json, print_table, say
+from celosia.model.errors import MissingExtra
 
 
 def command() -> click.Command:
@@ -25,15 +26,19 @@ def command() -> click.Command:
 
 def run(project: Path, audience: str, formats: tuple[str, ...], into: Path | None, as_json: bool) -> None:
     """Write the documents and say where they are."""
+    from celosia.dossier.pdf import can_write_pdf
     from celosia.pipeline.release.documents import write_documents
 
     language = _requested_language(click.get_current_context())
-    written = write_documents(project, audience, formats or ("html", "pdf"), into, language=language)
+    written = write_documents(project, audience, formats or None, into, language=language)
     if as_json:
         print_done("document", audience=audience, files=[str(path) for path in written])
         return
     for path in written:
         say("documents.written", path=path)
+    if not formats and not can_write_pdf():
+        sentence = MissingExtra(feature=messages.text("documents.pdf_feature"), extra="pdf")
+        click.echo(str(sentence), err=True)
 
 
 def _requested_language(context: click.Context) -> str | None:

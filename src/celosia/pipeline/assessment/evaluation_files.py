@@ -9,11 +9,9 @@ from pathlib import Path
 
 from celosia.dossier.charts import pictures
 from celosia.dossier.evaluation import evaluation_page
+from celosia.dossier.pdf import picture_png
 from celosia.model.reports.evaluation import EvaluationReport
 from celosia.storage import atomic_write, make_private_folder
-
-_PAGE = b'#set page(width: auto, height: auto, margin: 0pt)\n#image(bytes(sys.inputs.picture), format: "svg")\n'
-_PPI = 144.0
 
 
 def save_evaluation(
@@ -28,20 +26,10 @@ def save_evaluation(
             make_private_folder(pictures_into)
         for name, svg in pictures(report).items():
             contents[pictures_into / f"{name}.svg"] = svg.encode("utf-8")
-            contents[pictures_into / f"{name}.png"] = png_of(svg)
+            contents[pictures_into / f"{name}.png"] = picture_png(svg)
     for path, content in contents.items():
         if not path.parent.exists():
             make_private_folder(path.parent)
         with atomic_write(path) as draft:
             draft.write_bytes(content)
     return tuple(contents)
-
-
-def png_of(svg: str) -> bytes:
-    """A picture as PNG; nothing of the machine enters it, not even its fonts."""
-    import typst
-
-    compiler = typst.Compiler(_PAGE, ignore_system_fonts=True, sys_inputs={"picture": svg})
-    compiled = compiler.compile(format="png", ppi=_PPI)
-    pages = compiled if isinstance(compiled, list) else [compiled or b""]
-    return bytes(pages[0])

@@ -25,11 +25,14 @@ RECORDS = 20
 
 def refuse_unwritable_documents(html: PathArg | None, pdf: PathArg | None, worksheets: Sequence[PathArg]) -> None:
     """Refuse documents that could not be written, before any attack is tried."""
+    from celosia.dossier.pdf import load_typst
+
     for path, suffix in ((html, ".html"), (pdf, ".pdf")):
         if path is not None:
             _with_suffix(path, (suffix,))
-    for sheet in worksheets:
-        _free_sheet(sheet)
+    sheets = [_free_sheet(sheet) for sheet in worksheets]
+    if pdf is not None or any(sheet.suffix.lower() == ".pdf" for sheet in sheets):
+        load_typst()
 
 
 def _free_sheet(path: PathArg) -> Path:

@@ -29,7 +29,7 @@ from celosia.dossier.docx import to_docx
 from celosia.dossier.mel import annotated_document, annotated_rows, contrast_document
 from celosia.dossier.minsal import AnexoI, anexo_i_body, anexo_i_closing
 from celosia.dossier.page import to_html
-from celosia.dossier.pdf import to_pdf
+from celosia.dossier.pdf import can_write_pdf, to_pdf
 from celosia.dossier.reports import InternalFacts, PublicFacts, internal_report, public_report, publication_blocks
 from celosia.evaluation.errors import ContrastOneKind, ContrastTooSmall
 from celosia.model.errors import UnknownVariable
@@ -70,14 +70,18 @@ _OPEN_FILE = 0o644
 def write_documents(
     folder: ProjectArg,
     audience: str = "internal",
-    formats: Sequence[str] = ("html", "pdf"),
+    formats: Sequence[str] | None = None,
     into: PathArg | None = None,
     *,
     language: str | None = None,
     evaluation: EvaluationReport | None = None,
     now: datetime | None = None,
 ) -> tuple[Path, ...]:
-    """Write the documents that a project's protocols ask for one audience; give their paths."""
+    """Write the documents that a project's protocols ask for one audience; give their paths.
+
+    Without formats, as pages and as PDF; where the part that writes PDF is not installed, as pages alone.
+    """
+    formats = (("html", "pdf") if can_write_pdf() else ("html",)) if formats is None else formats
     _refuse_unknown("audience", (audience,), AUDIENCES)
     _refuse_unknown("format", formats, FORMATS)
     inputs = collect_document_input(open_project(folder), utc_now(now), evaluation)

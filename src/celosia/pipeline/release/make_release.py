@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
+from celosia.dossier.pdf import load_typst
 from celosia.model.paths import SIGNATURES, ReleasePaths
 from celosia.model.people import Approval
 from celosia.model.plan import Plan, digest_of
@@ -106,6 +107,7 @@ def make_release(
 ) -> ReleaseResult:
     """Judge the candidate once more and, if every rule holds, put a release in place: whole or not at all."""
     now = utc_now(now)
+    load_typst()  # the forms of a release are PDF too: said before the candidate is judged
     for data_format in formats:
         if data_format not in FORMATS:
             raise ValueOutOfRange(parameter="formats", given=data_format, allowed=", ".join(FORMATS))
