@@ -160,7 +160,9 @@ def _show_forms(release: Path, project: Path | None, err: bool) -> str:
     for document in forms.documents:
         click.echo(to_text(document, page_width()), err=err)
     if forms.papers:
-        paths = ", ".join(str(path) for path in forms.papers)
+        here = Path.cwd()
+        near = [path.relative_to(here) if path.is_relative_to(here) else path for path in forms.papers]
+        paths = ", ".join(str(path) for path in near)
         click.echo(messages.text("release.forms_to_sign", paths=paths), err=err)
     return forms.manifest
 
