@@ -14,11 +14,13 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 
 Edit = Callable[[Path], None]
 PASS = "--passphrase-file llaves/frase.txt"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAYS = {"--consultation": -14, "--date": 4}  # how far from the day of the release
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,14 @@ def commands(steps: Iterable[Step]) -> list[str]:
 def undated(line: str) -> str:
     """A line in which any date reads the same."""
     return _DATE.sub("DATE", line)
+
+
+def with_days(line: str, release: str) -> str:
+    """A publication with the days of one that is made when the walk is: a consultation before, the date after it."""
+    made = date.fromisoformat(release[:10])
+    for option, days in _DAYS.items():
+        line = re.sub(rf"({option}) {_DATE.pattern}", rf"\1 {made + timedelta(days=days)}", line)
+    return line
 
 
 def sign_with(key: str) -> str:
@@ -151,12 +161,14 @@ def _taken(step: Step) -> Answer:
 
 
 def _dated(line: str) -> str:
-    """The line with the folder of the one release where it says `releases/DATE`."""
+    """The line with the folder of the one release where it says `releases/DATE`, and days that suit it."""
     if "releases/" not in line:
         return line
     project = re.search(r"(\S+)/releases/", line)
     made = sorted(Path(project[1], "releases").glob("*")) if project else []
-    return re.sub(r"releases/\d{4}-\d{2}-\d{2}", f"releases/{made[-1].name}", line) if made else line
+    if not made:
+        return line
+    return with_days(re.sub(r"releases/\d{4}-\d{2}-\d{2}", f"releases/{made[-1].name}", line), made[-1].name)
 
 
 def _parts(line: str) -> tuple[dict[str, str], list[str]]:

@@ -59,7 +59,7 @@ STEPS = (
     Step(f"celosia sign {RELEASE} --role lead {sign_with('clara')}"),
     Step(f"celosia sign {RELEASE} --role executor {sign_with('jorge')}"),
     Step(f"celosia sign {RELEASE} --role verifier {sign_with('nidia')}"),
-    Step(f"celosia publish {PROJECT} {RELEASE} --date 2026-11-20 --update-period semestral"),
+    Step(f"celosia publish {PROJECT} {RELEASE} --date 2026-11-20 --update-period semestral {sign_with('clara')}"),
     Step(f"celosia document {PROJECT} --format pdf,docx"),
     Step(f"celosia verify {RELEASE} {cards(PEOPLE)}"),
     Step(f"celosia status {PROJECT}"),

@@ -16,7 +16,10 @@ PROJECT = "egresos-2024"
 RELEASE = f"{PROJECT}/releases/2026-11-16"
 PURPOSE = "Estudio de morbilidad por territorio"
 PEOPLE = (("ana", "Ana Rojas", "head"), ("luis", "Luis Soto", "executor"), ("marta", "Marta Díaz", "verifier"))
-PUBLISH = f"celosia publish {PROJECT} {RELEASE} --consultation 2026-11-02 --date 2026-11-20 --update-period anual"
+PUBLISH = (
+    f"celosia publish {PROJECT} {RELEASE} --consultation 2026-11-02 --date 2026-11-20 --update-period anual"
+    f" {sign_with('ana')}"
+)
 OUTSIDER = "Persona externa 1"  # a code is enough: nobody has to be named
 SOURCES = ("redes sociales y prensa local", "obituarios y registros públicos", "buscadores de internet")
 MINUTES = ("12", "15", "8", "15", "10", "6", "15", "9", "12", "8")

@@ -21,6 +21,7 @@ ALWAYS = {"es": "siempre (100 %)", "en": "always (100 %)"}
 SEVERAL = {"es": "valores distintos o más", "en": "distinct values or more"}
 MASKED = {"es": "Todos los registros tienen enmascarados", "en": "Every record has"}
 FEWER_PERSONS = {"es": "Se contaron registros y no personas", "en": "Records were counted, not persons"}
+MORE_RECORDS = {"es": "Se contaron personas y no registros", "en": "Persons were counted, not records"}
 SET_APART = {"es": "está entre los", "en": "is among the"}
 CALLS_IT_LOW = {"es": ("es bajo", "bajo los supuestos", "riesgo bajo"), "en": ("is low", "low risk")}
 
@@ -49,6 +50,7 @@ def test_each_sentence_stands_exactly_where_its_figures_hold(done: Done, languag
     assert (ALWAYS[language] in page) == (judged and k == 1)
     assert (MASKED[language] in page) == (judged and k is None)
     assert (FEWER_PERSONS[language] in page) == (judged and k is not None and k > 1 and done.unit == "rows")
+    assert (MORE_RECORDS[language] in page) == (judged and k is not None and k > 1 and done.unit == "persons")
     assert (SEVERAL[language] in page) == (done.distinct.get("DIAG1", 1) > 1)
     assert (SET_APART[language] in page) == (k is not None and done.suppression.masked > 0)
     assert not any(words in page for words in CALLS_IT_LOW[language])

@@ -21,7 +21,7 @@ from celosia.pipeline.candidate.rule_context import read_check
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.errors import BadProjectFile
 from celosia.pipeline.project.folder import open_project
-from celosia.pipeline.project.identity import is_signed
+from celosia.pipeline.project.identity import is_signed, load_identity
 from celosia.pipeline.release.document_input import collect_document_input
 from celosia.pipeline.release.errors import ReleaseDamaged
 from celosia.pipeline.release.folder import read_release
@@ -31,7 +31,7 @@ from celosia.pipeline.release.status import status
 from celosia.pipeline.release.verify import verify_release
 from celosia.storage import FileMissing
 from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
-from tests.projects.steps import NOW
+from tests.projects.steps import NOW, PHRASE
 
 RELEASE = "releases/2026-11-15"
 DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 20), "update_period": "anual"}
@@ -39,8 +39,9 @@ DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 2
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory) -> Path:
-    people = make_keys(tmp_path_factory.mktemp("keys"))
-    folder = run_to_approved_candidate(make_project(tmp_path_factory.mktemp("signed") / "egresos", people), people)
+    home = tmp_path_factory.mktemp("signed")
+    people = make_keys(home / "keys")
+    folder = run_to_approved_candidate(make_project(home / "egresos", people), people)
     made = make_release(folder, now=NOW)
     for role, person in people.items():
         sign_release(made.folder, None, person, role, now=NOW)
@@ -49,6 +50,7 @@ def signed(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def folder(signed, tmp_path) -> Path:
+    shutil.copytree(signed.parent / "keys", tmp_path / "keys")
     return Path(shutil.copytree(signed, tmp_path / "egresos"))
 
 
@@ -59,7 +61,8 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def published(folder: Path) -> None:
-    publish(folder, "2026-11-15", **DATES, now=NOW)
+    head = load_identity(PHRASE, folder.parent / "keys" / "head.key")
+    publish(folder, "2026-11-15", head, **DATES, now=NOW)
 
 
 def without_facts(folder: Path) -> None:

@@ -74,7 +74,7 @@ def test_no_operation_opens_its_project_twice(tmp_path: Path, reads: Measure) ->
             lambda role=role, person=person: sign_release(release, folder, person, role, now=NOW)
         )
     dates = {"consultation": date(2026, 11, 1), "publication_date": date(2026, 11, 20)}
-    measured["publish"] = reads(lambda: publish(folder, release, **dates, update_period="anual", now=NOW))
+    measured["publish"] = reads(lambda: publish(folder, release, head, **dates, update_period="anual", now=NOW))
     measured["status"] = reads(lambda: status(folder, now=NOW))
 
     assert {name: counts["opened"] for name, counts in measured.items()} == dict.fromkeys(measured, 1)

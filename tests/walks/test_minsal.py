@@ -10,7 +10,7 @@ import pytest
 
 from examples.minsal.make_data import make_data
 from examples.minsal.walk import PROJECT, PUBLISH, RELEASE, STEPS
-from examples.walker import sign_with, type_in
+from examples.walker import sign_with, type_in, with_days
 from tests.walks.walked import TAMPERINGS, Stage, Walked, approval_line, one_journal_line, walked
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def ready(example: Walked) -> Stage:
 
 
 def _dated(stage: Stage, line: str) -> str:
-    return line.replace(RELEASE, f"{PROJECT}/releases/{stage.release.name}")
+    return with_days(line.replace(RELEASE, f"{PROJECT}/releases/{stage.release.name}"), stage.release.name)
 
 
 def published(stage: Stage, line: str = PUBLISH) -> int:

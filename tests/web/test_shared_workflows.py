@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from celosia.pipeline.project.errors import PeopleMissing
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import load_identity
 from celosia.pipeline.release.mel_delivery import delivered_files
+from celosia.pipeline.release.publication_entry import next_review
 from celosia.pipeline.release.status import status
 from celosia.pipeline.release.verify import verify_release
 from celosia.web.errors import NotYourRole
@@ -74,6 +76,7 @@ ACCOUNTS = (
     ("lucia", LEAD, "lead"),
 )
 DICTIONARY, CANDIDATE, RESIDUAL = "el diccionario anotado", "el candidato", "el riesgo que queda"
+TODAY = datetime.now(UTC).date()
 FOUR = ("public/data.csv", "public/dictionary.csv", "restricted/data.csv", "restricted/dictionary.csv")
 
 
@@ -353,15 +356,16 @@ def _heads(page: Page, shared: SharedServer, project: Path, release: str) -> Non
     go(page, shared, project, "dossier")
     assert not has_button(page, "Registrar la publicación")
     sign_form(page, release)
-    page.get_by_label("Consulta al DEIS").fill("2026-11-02")
+    page.get_by_label("Consulta al DEIS").fill(TODAY.isoformat())
     _publishes(page)
 
 
 def _publishes(page: Page) -> None:
-    page.get_by_label("Fecha de publicación").fill("2026-11-20")
+    page.get_by_label("Fecha de publicación").fill(TODAY.isoformat())
     page.get_by_label("Periodicidad de actualización").fill("anual")
+    page.get_by_label("Frase de paso").last.fill(PHRASE)
     page.get_by_role("button", name="Registrar la publicación").click()
-    page.get_by_text("2027-11-20").wait_for(timeout=PATIENCE)
+    page.get_by_text(next_review(TODAY, "anual").isoformat()).wait_for(timeout=PATIENCE)
     wait_until_connected(page)
 
 

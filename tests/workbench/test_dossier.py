@@ -35,6 +35,7 @@ from celosia.pipeline.project.errors import (
     WrongPassphrase,
 )
 from celosia.pipeline.project.folder import open_project
+from celosia.pipeline.project.identity import load_identity
 from celosia.pipeline.project.journal import read_journal
 from celosia.pipeline.release.archive import archive_release, verify_upload
 from celosia.pipeline.release.errors import AlreadySigned, ArchiveRefused, ReleaseDamaged, RulesFail
@@ -59,6 +60,7 @@ from celosia.workbench.signing_keys import (
     key_card,
     make_key,
     people_view,
+    publish_with_key,
     remove_person,
     sign_people,
     sign_with_key,
@@ -236,11 +238,13 @@ def test_three_signatures_then_the_consultation_and_the_dates_publish_it(folder)
     for role in ("head", "executor", "verifier"):
         sign(folder, role)
     assert dossier_view(folder, now=NOW).releases[0].missing == ()
+    head = load_identity(PHRASE, key(folder, "head"))
     with pytest.raises(ValueOutOfRange):
-        publish_release(folder, RELEASE, "ayer", "2026-11-20", "anual", now=NOW)
+        publish_release(folder, RELEASE, head, "ayer", "2026-11-20", "anual", now=NOW)
     with pytest.raises(RulesFail):
-        publish_release(folder, RELEASE, "", "2026-11-20", "anual", now=NOW)
-    publish_release(folder, RELEASE, "2026-11-02", "2026-11-20", "anual", now=NOW)
+        publish_release(folder, RELEASE, head, "", "2026-11-20", "anual", now=NOW)
+    dates = {"consultation": "2026-11-02", "publication_date": "2026-11-20", "update_period": "anual"}
+    publish_with_key(folder, RELEASE, key(folder, "head"), PHRASE, dates, now=NOW)
     [release] = dossier_view(folder, now=NOW).releases
     assert release.publication is not None
     assert release.publication.next_review == "2027-11-20"

@@ -202,11 +202,12 @@ def risk_sentences(done: Done) -> Iterator[str]:
         unit = messages.text(f"documents.public.one.{done.unit}")
         yield messages.text("documents.public.risk_single", quasi=quasi, one=unit)
     else:
-        unit, share = messages.text(f"explain.unit.{done.unit}"), messages.percent(1 / k)
-        yield messages.text("documents.public.risk_measured", quasi=quasi, k=k, unit=unit, share=share)
-    # Records of one person may fill a group of k records, so k says nothing of how many people are in it.
-    if k > 1 and done.unit == "rows":
-        yield _word("public.risk_records")
+        fields = {"unit": messages.text(f"explain.unit.{done.unit}"), "share": messages.percent(1 / k)}
+        pick = messages.text(f"documents.public.pick.{done.unit}")
+        yield messages.text("documents.public.risk_measured", quasi=quasi, k=k, pick=pick, **fields)
+        # Records of one person may fill a group of k records, so k says nothing of how many people are in it; and of
+        # k persons one may have most of the records.
+        yield _word("public.risk_records" if done.unit == "rows" else "public.risk_repeated")
 
 
 def _review(facts: PublicFacts) -> tuple[Block, ...]:

@@ -31,6 +31,7 @@ from celosia.pipeline.candidate.approvals import (
 from celosia.pipeline.candidate.rules import missing_signers, rules_of
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
+from celosia.pipeline.project.identity import Identity
 from celosia.pipeline.release.archive import own_release
 from celosia.pipeline.release.document_input import collect_document_input
 from celosia.pipeline.release.documents import FORMATS, document_builders, export_annotated_dictionary, render
@@ -191,17 +192,19 @@ def release_view(source: ProjectArg, release: str) -> SigningView:
 def publish_release(
     source: ProjectArg,
     release: str,
+    identity: Identity,
     consultation: str = "",
     publication_date: str = "",
     update_period: str = "",
     *,
     now: datetime | None = None,
 ) -> Publication:
-    """Enter a release as published, with its dates written as 2026-11-20."""
+    """Enter a release as published, with its dates written as 2026-11-20, and sign the entry."""
     project = open_project(source)
     asked, published = _read_day("consultation", consultation), _read_day("date", publication_date)
     path = own_release(project, release)
-    return publish(project, path, consultation=asked, publication_date=published, update_period=update_period, now=now)
+    dates = {"consultation": asked, "publication_date": published}
+    return publish(project, path, identity, **dates, update_period=update_period, now=now)
 
 
 def _read_day(parameter: str, given: str) -> date | None:

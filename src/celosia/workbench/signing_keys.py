@@ -7,12 +7,13 @@ Sources: MINSAL Roles 1, Verificación 4 (M31, M38); MEL IV.2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from celosia.errors import CelosiaError
 from celosia.model.people import Approval, Person
+from celosia.model.reports.verification import Publication
 from celosia.model.roster import AUTHORITY
 from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.project.arguments import PathArg
@@ -28,6 +29,7 @@ from celosia.pipeline.release.archive import own_release
 from celosia.pipeline.release.make_release import sign_release
 from celosia.protocols.load import load
 from celosia.workbench.accounts import Account, account_of, append_server_journal, key_path, read_accounts
+from celosia.workbench.dossier import publish_release
 from celosia.workbench.errors import KeyAbsent, RoleNotOfAccount
 from celosia.workbench.views.dossier import JoinableAccount, KeyCard, PeopleView
 
@@ -97,6 +99,19 @@ def sign_with_key(
     project = open_project(source)
     path, identity = own_release(project, release), _open_key(key, passphrase)
     return _plain_approval(sign_release(path, project, identity, role, note.strip(), expected=expected, now=now))
+
+
+def publish_with_key(
+    source: ProjectArg,
+    release: str,
+    key: PathArg,
+    passphrase: str,
+    dates: Mapping[str, str],
+    *,
+    now: datetime | None = None,
+) -> Publication:
+    """Enter a release as published, signed with the key at a path; `dates` are written as 2026-11-20."""
+    return publish_release(source, release, _open_key(key, passphrase), **dates, now=now)
 
 
 def _plain_approval(approval: Approval) -> Approval:

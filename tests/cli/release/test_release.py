@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from celosia.cli import main
 from celosia.pipeline.release.make_release import make_release
+from celosia.pipeline.release.publication_entry import next_review
 from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
 from tests.projects.steps import NOW, PHRASE
 
@@ -49,11 +51,13 @@ def test_the_last_steps_of_the_walk_from_check_to_publication(place, capsys):
     assert "Ana Rojas" in capsys.readouterr().out
     assert main(["verify", release, "--json"]) == 4  # intact, signers unknown to the reader
     assert document(capsys)["holds"] is True
-    dates = ["--consultation", "2026-11-02", "--date", "2026-11-20", "--update-period", "anual"]
-    assert main(["publish", project, Path(release).name, *dates, "--json"]) == 0
-    assert document(capsys)["next_review"] == "2027-11-20"
+    today = date.fromisoformat(Path(release).name[:10])
+    dates = ["--consultation", str(today), "--date", str(today), "--update-period", "anual"]
+    signing = ["--identity", str(place / "keys" / "head.key"), "--passphrase-file", str(phrase)]
+    assert main(["publish", project, Path(release).name, *dates, *signing, "--json"]) == 0
+    assert document(capsys)["next_review"] == (review := next_review(today, "anual").isoformat())
     assert main(["recheck", release, "--json"]) == 0
-    assert document(capsys)["due"] == "2027-11-20"
+    assert document(capsys)["due"] == review
     assert main(["recheck", project, "--new-source", str(place / "egresos.csv"), "--json"]) == 0
     assert document(capsys)["needs_work"] is False
 

@@ -126,7 +126,10 @@ def test_a_release_carries_the_sheet_and_the_public_report_is_printed_as_signed_
     assert release_view(folder, release.name).documents == forms.documents
     for role, key in keys(folder).items():
         sign_release(release, folder, key, role, now=NOW)
-    publish(folder, release, consultation=NOW.date(), publication_date=NOW.date(), update_period="anual", now=NOW)
+    day = NOW.date()
+    publish(
+        folder, release, keys(folder)["head"], consultation=day, publication_date=day, update_period="anual", now=NOW
+    )
     request = folder / "request.toml"
     request.write_text(request.read_text("utf-8").replace("Egresos hospitalarios", "Otro título"), "utf-8")
     inputs = collect_document_input(open_project(folder), NOW)

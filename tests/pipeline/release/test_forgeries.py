@@ -66,7 +66,7 @@ def test_a_release_that_nobody_made_here_is_neither_signed_nor_published(folder,
     with pytest.raises(ReleaseDamaged, match="celosia release"):
         sign_release(release, folder, people["head"], "head", now=NOW)
     with pytest.raises(ReleaseDamaged):
-        publish(folder, release, **DATES, now=NOW)
+        publish(folder, release, people["head"], **DATES, now=NOW)
 
 
 def test_a_file_that_no_release_holds_is_found_even_where_the_manifest_lists_it(folder, people):
@@ -151,7 +151,7 @@ def test_nothing_hides_in_a_publication_entry(folder, people):
     release = make_release(folder, now=NOW).folder
     for role, person in people.items():
         sign_release(release, folder, person, role, now=NOW)
-    publish(folder, release, **DATES, now=NOW)
+    publish(folder, release, people["head"], **DATES, now=NOW)
     path = release / "publication.json"
     written = path.read_text("utf-8")
     for hidden in ('{\n  "note": "x",', '{\n  "release": "x",', " {"):

@@ -82,7 +82,8 @@ def form_page(folder: Path) -> str:
 def test_the_manifest_holds_the_digest_of_every_form_before_anybody_signs(folder):
     release = read_release(folder / "releases" / RELEASE)
     names = ("approval_sheet", "minsal_form", "public_report")
-    assert set(release.manifest.forms) == {f"{name}.{form}" for name in names for form in ("json", "pdf")}
+    papers = {f"{name}.{form}" for name in names for form in ("json", "pdf")}
+    assert set(release.manifest.forms) == {*papers, "project.sha256"}
     assert not release.signatures
     assert changed_forms(ProjectPaths(folder).forms / RELEASE, release.manifest) == ()
 
@@ -90,7 +91,7 @@ def test_the_manifest_holds_the_digest_of_every_form_before_anybody_signs(folder
 @pytest.mark.requirement("M33")
 def test_after_signing_the_form_is_printed_as_it_was_signed_whatever_is_answered_today(folder, people):
     sign_all(folder, people)
-    publish(folder, RELEASE, **DATES, now=NOW)
+    publish(folder, RELEASE, people["head"], **DATES, now=NOW)
     before = form_page(folder)
     change_request(folder, purpose="Otro propósito", department="Otro departamento")
     after = form_page(folder)

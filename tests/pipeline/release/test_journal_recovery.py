@@ -113,7 +113,7 @@ def test_the_last_signature_is_in_the_journal_before_the_release_is_published(fo
     for role, person in first:
         releasing.sign_release(place, folder, person, role, now=NOW)
     killed(lambda: releasing.sign_release(place, folder, last[1], last[0], now=NOW))
-    publish(folder, RELEASE, **DATES, now=NOW)
+    publish(folder, RELEASE, people["head"], **DATES, now=NOW)
     assert len(told(folder, "sign")) == 3
     assert _journal.read_journal(folder / "journal.jsonl").entries[-1]["what"] == "publish"
 
@@ -124,12 +124,12 @@ def test_an_approval_that_a_release_carries_is_in_the_journal(folder, people, ki
     assert len(told(folder, "approve")) == len(open_project(folder).approvals)
 
 
-def test_a_publication_without_its_line_is_told_once_and_names_nobody(folder, people, killed):
+def test_a_publication_without_its_line_is_told_once_and_names_who_signed_it(folder, people, killed):
     sign_all(folder, people)
-    killed(lambda: publish(folder, RELEASE, **DATES, now=NOW))
+    killed(lambda: publish(folder, RELEASE, people["head"], **DATES, now=NOW))
     assert recover_journals(folder.parent) == 1
     assert recover_journals(folder.parent) == 0
-    assert told(folder, "publish") == [("–", "")]
+    assert told(folder, "publish") == [("Ana Rojas", "")]
 
 
 def test_who_tries_to_publish_again_is_not_told_to_have_published(folder, people):
@@ -137,7 +137,7 @@ def test_who_tries_to_publish_again_is_not_told_to_have_published(folder, people
     for name in ("Ana Rojas", "Beto Soto"):
         act_as(name)
         try:
-            publish(folder, RELEASE, **DATES, now=NOW)
+            publish(folder, RELEASE, people["head"], **DATES, now=NOW)
         except AlreadyPublished:
             assert name == "Beto Soto"
         finally:

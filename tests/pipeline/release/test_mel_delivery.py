@@ -205,7 +205,7 @@ def test_who_has_still_to_sign_is_told_by_name_with_what_they_type(checked, fold
         left = [other.name for other in people.values() if other.name in gate.reason]
         assert left == [other.name for other in list(people.values())[list(people).index(role) :]]
         with pytest.raises(ReleaseDamaged):
-            publish(folder, release, publication_date=NOW.date(), update_period="anual", now=NOW)
+            publish(folder, release, people["lead"], publication_date=NOW.date(), update_period="anual", now=NOW)
         sign_release(release, folder, person, role, now=NOW)
     assert next(gate.gate for gate in status(folder, now=NOW).gates if gate.state is GateState.BLOCKED) == "delivery"
 

@@ -35,7 +35,7 @@ def project(people, tmp_path_factory) -> Path:
     made = make_release(folder, now=NOW)
     for role, person in people.items():
         sign_release(made.folder, None, person, role, now=NOW)
-    publish(folder, made.folder, consultation=date(2026, 11, 1), publication_date=date(2026, 11, 15),
+    publish(folder, made.folder, people["head"], consultation=date(2026, 11, 1), publication_date=date(2026, 11, 15),
             update_period="anual", now=NOW)  # fmt: skip
     return folder
 

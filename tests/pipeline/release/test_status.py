@@ -108,7 +108,7 @@ def _a_release_ends_the_walk(folder: Path, people: dict[str, Any]) -> None:
         sign_release(release, folder, people[name], role, now=NOW)
     assert at(status(folder, now=NOW)) == "consultation"
     day = NOW.date()
-    publish(folder, release, consultation=day, publication_date=day, update_period="anual", now=NOW)
+    publish(folder, release, people["eva"], consultation=day, publication_date=day, update_period="anual", now=NOW)
     done = status(folder, now=NOW)
     assert (done.done, done.next, done.problems) == (True, "", ())
     assert [(one.due, one.overdue) for one in done.reviews] == [("2027-11-15", False)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.author import act_as
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import load_identity
+from celosia.pipeline.release.publication_entry import next_review
 from celosia.pipeline.release.verify import verify_release
 from celosia.web.server import rights
 from celosia.workbench.accounts import key_path
@@ -102,11 +104,13 @@ def test_from_candidate_to_published_with_three_people(
     with logged_in_tab(chromium, shared, "ana") as (page, _):
         go(page, shared, project, "dossier")
         sign_form(page, release)
-        page.get_by_label("Consulta al DEIS").fill("2026-11-02")
-        page.get_by_label("Fecha de publicación").fill("2026-11-20")
+        today = datetime.now(UTC).date()
+        page.get_by_label("Consulta al DEIS").fill(today.isoformat())
+        page.get_by_label("Fecha de publicación").fill(today.isoformat())
         page.get_by_label("Periodicidad de actualización").fill("anual")
+        page.get_by_label("Frase de paso").last.fill(PHRASE)
         page.get_by_role("button", name="Registrar la publicación").click()
-        page.get_by_text("2027-11-20").wait_for(timeout=120_000)
+        page.get_by_text(next_review(today, "anual").isoformat()).wait_for(timeout=120_000)
         wait_until_connected(page)
         with page.expect_download() as download:
             page.get_by_role("button", name="Descargar el .zip").click()
@@ -221,9 +225,9 @@ def test_what_is_no_release_is_told_as_such(chromium: Browser, shared: SharedSer
 @pytest.mark.requirement("M31", "M38")
 def test_no_role_does_what_belongs_to_another():
     assert not may("verifier", dossier.make_release)
-    assert not may("verifier", dossier.publish_release)
+    assert not may("verifier", dossier.publish_with_key)
     assert not may("executor", dossier.approve_with_key)
-    assert not may("executor", dossier.publish_release)
+    assert not may("executor", dossier.publish_with_key)
     for role in ("executor", "verifier", "delegate", "outsider"):
         assert not may(role, people.join_person)
         assert not may(role, people.join_card)

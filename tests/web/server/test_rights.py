@@ -103,5 +103,5 @@ def test_who_verifies_approves_and_who_executes_does_not() -> None:
     assert may("verifier", dossier.approve_with_key)
     assert not may("executor", dossier.approve_with_key)
     assert not may("verifier", dossier.make_release)
-    assert not may("verifier", dossier.publish_release)
-    assert may("head", dossier.publish_release)
+    assert not may("verifier", dossier.publish_with_key)
+    assert may("head", dossier.publish_with_key)

@@ -68,6 +68,7 @@ def publish_command() -> click.Command:
         option("publish", "--consultation", type=day, metavar="AAAA-MM-DD"),
         option("publish", "--date", "publication_date", type=day, metavar="AAAA-MM-DD"),
         option("publish", "--update-period", required=True),
+        *passphrase_options("publish"),
     ]
     return build_command("publish", publish, params)
 
@@ -174,13 +175,17 @@ def publish(
     publication_date: datetime | None,
     update_period: str,
     as_json: bool,
+    identity: Path | None,
+    passphrase_file: Path | None,
 ) -> None:
-    """Record a release as published."""
+    """Record a release as published, signed by whoever answers for the project."""
+    from celosia.pipeline.project.identity import load_identity
     from celosia.pipeline.release.publish import publish as record_publication
 
     publication = record_publication(
         project,
         release,
+        load_identity(passphrase(passphrase_file), identity),
         consultation=consultation and consultation.date(),
         publication_date=publication_date and publication_date.date(),
         update_period=update_period,

@@ -11,7 +11,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from celosia.model.people import Approval, approval_from
 from celosia.model.plain import plain_fields
+from celosia.model.plan import digest_of
 from celosia.model.reports.closing import ClosingReport
 from celosia.model.rules import RuleReport, RuleResult
 from celosia.model.verdict import CheckReport, State
@@ -20,7 +22,8 @@ IN_HOUSE_FORMAT = "celosia/in-house/1"
 VERIFY_FORMAT = "celosia/verify/1"
 RECHECK_FORMAT = "celosia/recheck/1"
 DIFFERENCE_FORMAT = "celosia/difference/1"
-PUBLICATION_FORMAT = "celosia/publication/1"
+PUBLICATION_FORMAT = "celosia/publication/2"
+UNSIGNED_PUBLICATION_FORMAT = "celosia/publication/1"  # entries of releases made before forms were signed
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _PASSES = (State.HOLDS, State.ATTESTED)
 
@@ -198,7 +201,29 @@ class Publication:
     publication_date: str
     update_period: str
     next_review: str
+    signed: Approval | None = None  # by whoever answers for the project, over everything above; None in earlier entries
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is entered: everything but the signature."""
+        return plain_fields(self, "release manifest consultation publication_date update_period next_review")
+
+    @property
+    def digest(self) -> str:
+        """The digest that the signature covers."""
+        return digest_of(self.facts)
 
     def as_dict(self) -> dict[str, Any]:
         """The publication entry as its versioned JSON."""
-        return {"format": PUBLICATION_FORMAT, **plain_fields(self)}
+        if self.signed is None:
+            return {"format": UNSIGNED_PUBLICATION_FORMAT, **self.facts}
+        return {"format": PUBLICATION_FORMAT, **self.facts, "signed": self.signed.as_dict()}
+
+
+def publication_from(document: Mapping[str, Any]) -> Publication:
+    """A publication entry from its JSON; another format or a part that is missing is a KeyError."""
+    if document["format"] not in (PUBLICATION_FORMAT, UNSIGNED_PUBLICATION_FORMAT):
+        raise KeyError
+    stated = {name: str(document[name]) for name in Publication.__slots__ if name != "signed"}
+    signed = approval_from(document["signed"]) if document["format"] == PUBLICATION_FORMAT else None
+    return Publication(**stated, signed=signed)

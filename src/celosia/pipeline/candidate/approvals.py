@@ -134,9 +134,11 @@ def is_rightly_signed(approval: Approval) -> bool:
     return is_signed(approval.signed_part(), approval.signature, approval.key)
 
 
-def signature_over(project: Project, digest: str, identity: Identity, role: str, note: str, now: datetime) -> Approval:
-    """A signature over a release's manifest, by a person of the project that made it."""
-    return _sign_approval(project, "release", digest, identity, role, note, _NOTHING, now)
+def signature_over(
+    project: Project, digest: str, identity: Identity, role: str, note: str, now: datetime, what: str = "release"
+) -> Approval:
+    """A signature over a release's manifest, or its publication, by a person of the project that made it."""
+    return _sign_approval(project, what, digest, identity, role, note, _NOTHING, now)
 
 
 # --- what is covered ------------------------------------------------------------------------------

@@ -71,6 +71,8 @@ def read_approvals(path: Path) -> tuple[Approval, ...]:
             approvals.append(approval_from(json.loads(line.decode("utf-8"))))
         except (ValueError, KeyError, TypeError):
             raise ApprovalFileDamaged(path=str(path), line=number) from None
+        if line in lines[: number - 1]:  # nobody approves twice on one state of the journal: somebody copied the line
+            raise ApprovalFileDamaged(path=str(path), line=number)
     return tuple(approvals)
 
 

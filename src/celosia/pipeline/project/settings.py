@@ -81,7 +81,11 @@ def source_dict(source: Source) -> dict[str, Any]:
 
 def _source_from(document: Mapping[str, Any]) -> Source:
     reading: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in document["reading"].items()}
-    notes = [dict(note) for note in reading.pop("notes", ())]
-    reading["notes"] = tuple(Notice.of(note.pop("key"), **note) for note in notes)
+    reading["notes"] = tuple(_notice_from(note) for note in reading.pop("notes", ()))
     choices = ReadingChoices(**reading)
     return Source(document["name"], document["digest"], document["rows"], document["columns"], choices)
+
+
+def _notice_from(document: Mapping[str, Any]) -> Notice:
+    """What reading the source had to say; one whose name was taken away says nothing."""
+    return Notice.of(document.get("key", ""), **{name: value for name, value in document.items() if name != "key"})

@@ -19,7 +19,7 @@ from celosia.model.errors import UnknownFormat
 from celosia.model.paths import MANIFEST, PUBLICATION, ROSTER, SIGNATURES, TIME_STAMP, ReleasePaths
 from celosia.model.people import Approval, approval_from
 from celosia.model.releases import Manifest, manifest_from
-from celosia.model.reports.verification import PUBLICATION_FORMAT, Publication
+from celosia.model.reports.verification import Publication, publication_from
 from celosia.model.roster import Membership, Roster
 from celosia.pipeline.project.errors import RosterBroken
 from celosia.pipeline.project.folder import Project
@@ -123,10 +123,7 @@ def read_publication(folder: Path) -> Publication | None:
         return None
     try:
         text = path.read_text("utf-8")
-        document = json.loads(text)
-        if document["format"] != PUBLICATION_FORMAT:
-            raise KeyError
-        publication = Publication(**{name: str(document[name]) for name in Publication.__slots__})
+        publication = publication_from(json.loads(text))
         if added_text(publication.as_dict()) != text:
             raise KeyError  # nothing may hide in it, not even a key written twice
         return publication

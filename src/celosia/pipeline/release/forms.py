@@ -22,6 +22,7 @@ from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.folder import ProjectArg, open_project
 from celosia.pipeline.release.errors import ReleaseDamaged
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_signed, release_folder
+from celosia.pipeline.release.project_state import STATE
 from celosia.storage import (
     PRIVATE_FILE,
     content_digest,
@@ -35,13 +36,17 @@ from celosia.storage import (
 _DOCUMENT, _PAPER = ".json", ".pdf"
 
 
-def write_forms(folder: Path, forms: Mapping[str, tuple[Document, bytes]]) -> dict[str, str]:
-    """Write each form, as the document that is signed and as its PDF; give the digest of every file."""
+def write_forms(folder: Path, forms: Mapping[str, tuple[Document, bytes]], state: str) -> dict[str, str]:
+    """Write each form, as the document that is signed and as its PDF, and the state of the project that they tell of.
+
+    Gives the digest of every file.
+    """
     with translate_write_errors(folder):
         folder.mkdir(mode=0o700)
         for name, (document, paper) in forms.items():
             (folder / f"{name}{_DOCUMENT}").write_bytes(document_text(document).encode("utf-8"))
             (folder / f"{name}{_PAPER}").write_bytes(paper)
+        (folder / STATE).write_bytes(state.encode("utf-8"))
         for path in folder.iterdir():
             set_mode(path, PRIVATE_FILE)
             sync(path)

@@ -64,6 +64,7 @@ from celosia.pipeline.release.folder import (
     release_folder,
 )
 from celosia.pipeline.release.forms import forms_folder, keep_forms, refuse_changed_forms, write_forms
+from celosia.pipeline.release.project_state import state_text
 from celosia.pipeline.release.signers import wrong_dates
 from celosia.storage import move, replace_file, set_mode, sync, temporary_folder_beside, translate_write_errors
 
@@ -197,7 +198,7 @@ def _write_forms(project: Project, rules: RuleReport, folder: Path, now: datetim
     """The sheet and the forms, before anybody signs: their digests stand in the manifest."""
     from celosia.pipeline.release.documents import forms_to_sign
 
-    return write_forms(folder, forms_to_sign(project, rules, _midnight(now)))
+    return write_forms(folder, forms_to_sign(project, rules, _midnight(now)), state_text(project.paths))
 
 
 def _manifest(
@@ -411,7 +412,7 @@ def _sign(
     note_missing(home.paths.journal, signature_acts(release))
     signature = signature_over(home, release.manifest.digest, identity, role, note, now)
     _refuse_clash(signature, release)
-    _refuse_unlisted(signature, release)
+    refuse_unlisted(signature, release)
     if wrong := wrong_dates(release, [signature], now):
         raise ReleaseDamaged(path=str(folder), reason="; ".join(wrong))
     number = sum(path.name.startswith(f"{role}-") for path in ReleasePaths(folder).signatures.glob("*.json")) + 1
@@ -451,7 +452,7 @@ def name_in_journal(project: Project, release: ReleaseOnDisk) -> str:
     return str(names[-1]) if names else ""
 
 
-def _refuse_unlisted(signature: Approval, release: ReleaseOnDisk) -> None:
+def refuse_unlisted(signature: Approval, release: ReleaseOnDisk) -> None:
     """Nobody signs whom the release's roster does not name in that role: such a signature would void the release."""
     if not release.is_members(signature):
         fields = {"name": signature.name, "words": role_words(signature.role), "role": signature.role}

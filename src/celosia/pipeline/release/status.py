@@ -53,6 +53,8 @@ from celosia.pipeline.release.gate_outcomes import (
     was_checked,
 )
 from celosia.pipeline.release.legal.records import legal_sentences
+from celosia.pipeline.release.project_state import STATE, changed_since
+from celosia.pipeline.release.publication_entry import wrong_parts
 from celosia.pipeline.release.signers import valid_signatures
 from celosia.protocols.load import load, norm_of
 from celosia.protocols.words import measured_text, overlap_text, sentence_of
@@ -220,7 +222,7 @@ def status_of(facts: ProjectFacts, today: date) -> StatusReport:
             for given, state in facts.approvals
         ),
         reviews=_reviews(facts, today),
-        warnings=_warnings(facts, rules),
+        warnings=(*_warnings(facts, rules), *_changes_since(facts)),
         legal=legal,
         problems=tuple(problems),
     )
@@ -445,7 +447,10 @@ def _consultation(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
 
 def _publication(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
     entry = facts.release.publication if facts.release else None
-    return DONE if entry else _block(facts, "publication", "unpublished")
+    if entry is None or facts.release is None:
+        return _block(facts, "publication", "unpublished")
+    wrong = [messages.text(f"release.publication_wrong.{part}") for part in wrong_parts(entry, facts.release)]
+    return _block(facts, "publication", "wrong_entry", parts="; ".join(wrong)) if wrong else DONE
 
 
 # A gate is checked by the function of its name.
@@ -460,6 +465,19 @@ def _reviews(facts: ProjectFacts, today: date) -> tuple[Review, ...]:
     """When each published release is looked at again (M34)."""
     dues = [(release.folder.name, release.publication.next_review) for release in facts.releases if release.publication]
     return tuple(Review(name, due, due < today.isoformat()) for name, due in dues if due)
+
+
+def _changes_since(facts: ProjectFacts) -> tuple[str, ...]:
+    """Files of the project that are not as they were when the present release was made: nothing signed changes."""
+    if facts.release is None or STATE not in (facts.release.manifest.forms or {}):
+        return ()
+    unchanged: tuple[str, ...] = ()
+    name = facts.release.folder.name
+    forms = forms_folder(facts.paths, name)
+    if changed_forms(forms, facts.release.manifest):
+        return unchanged  # the gate of the release says so
+    changed = facts.read("state", partial(changed_since, facts.paths, forms), unchanged)
+    return (messages.text("status.changed_since", release=name, files=", ".join(changed)),) if changed else unchanged
 
 
 def _warnings(facts: ProjectFacts, rules: Sequence[Rule]) -> tuple[str, ...]:

@@ -90,13 +90,13 @@ def verify_release(
     rules, asked = _rules(stored, check, variables, valid)
     findings = [_files(stored), _other_formats(stored), described, asked, _figures(manifest, check)]
     findings += [roster_finding(stored, valid), signatures_finding(stored, valid), approvals_finding(stored)]
-    findings.append(dates_finding(stored, valid, utc_now(now)))
+    given = [*valid, *_publisher(stored)]
+    findings.append(dates_finding(stored, given, utc_now(now)))
     if manifest.forms is not None:
         findings.append(_forms(stored))
     findings += [*legal_findings(stored, signed_pdfs, trust, now), *verify_stamps(stored, trust, now)]
     if trusted:
-        given = [(who.key, who.name) for who in (*valid, *stored.approvals)]
-        findings.append(trust_finding(given, trusted))
+        findings.append(trust_finding([(who.key, who.name) for who in (*given, *stored.approvals)], trusted))
     if stored.publication is not None:
         findings.append(_publication(stored.publication, stored))
     return VerifyReport(
@@ -132,10 +132,19 @@ def _forms(release: ReleaseOnDisk) -> Finding:
 
 
 def _publication(entry: Publication, release: ReleaseOnDisk) -> Finding:
-    """The entry against what is signed; where nothing contradicts it, its dates still carry no signature."""
-    wrong = wrong_parts(entry, release.manifest, release.folder)
+    """The entry against what is signed, and who signed it; one of an older release carries no signature."""
+    wrong = wrong_parts(entry, release)
     reasons = tuple(messages.text(f"release.publication_wrong.{part}") for part in wrong)
-    return Finding("publication", _state(not wrong), reasons or (messages.text("release.publication_unsigned"),))
+    if entry.signed is None:
+        return Finding("publication", _state(not wrong), reasons or (messages.text("release.publication_unsigned"),))
+    words = messages.text("release.publication_signed", name=entry.signed.name, date=entry.signed.when[:10])
+    return Finding("publication", _state(not wrong), reasons or (words,))
+
+
+def _publisher(release: ReleaseOnDisk) -> tuple[Approval, ...]:
+    """The signature of a publication entry, where it carries one."""
+    entry = release.publication
+    return (entry.signed,) if entry is not None and entry.signed is not None else ()
 
 
 def _other_formats(release: ReleaseOnDisk) -> Finding:

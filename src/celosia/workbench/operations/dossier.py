@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from celosia.workbench.operation import APPROVE, PREPARE, PUBLISH, SIGN, operati
 if TYPE_CHECKING:
     from celosia.dossier.document import Document
     from celosia.model.people import Approval
-    from celosia.model.reports.verification import VerifyReport
+    from celosia.model.reports.verification import Publication, VerifyReport
     from celosia.pipeline.project.progress import Progress
     from celosia.workbench.views.dossier import DossierView, JournalView, SigningView
 
@@ -103,13 +103,11 @@ def archive_release(folder: Path, release: str, target: Path) -> Path:
 
 
 @operation(PUBLISH)
-def publish_release(
-    folder: Path, release: str, consultation: str = "", publication_date: str = "", update_period: str = ""
-) -> None:
-    """Enter a release as published, with its dates written as 2026-11-20."""
-    from celosia.workbench import dossier
+def publish_with_key(folder: Path, release: str, key: Path, passphrase: str, dates: Mapping[str, str]) -> Publication:
+    """Enter a release as published, signed with the key at a path; `dates` are written as 2026-11-20."""
+    from celosia.workbench import signing_keys
 
-    dossier.publish_release(folder, release, consultation, publication_date, update_period)
+    return signing_keys.publish_with_key(folder, release, key, passphrase, dates)
 
 
 @operation(PREPARE)

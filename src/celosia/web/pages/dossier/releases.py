@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from nicegui import ui
+
 from celosia import messages
 from celosia.dossier.figures import suppression_text
 from celosia.messages import text
@@ -18,6 +20,7 @@ from celosia.web.pages.dossier.keys import (
     call_with_key,
     form_check,
     form_field,
+    own_key,
     secret_form,
     signing_form,
 )
@@ -30,7 +33,7 @@ from celosia.workbench.operations.dossier import (
     archive_release,
     deliver,
     make_release,
-    publish_release,
+    publish_with_key,
     release_view,
     sign_with_key,
 )
@@ -175,14 +178,17 @@ def _publication_part(page: PageContext, release: DossierRelease, consulted: boo
             (text("web_dossier.publish.period"), entry.update_period),
             (text("web_dossier.publish.review"), entry.next_review),
         )
-    elif release.sound and release.current and not release.missing and page.may(publish_release):
+    elif release.sound and release.current and not release.missing and page.may(publish_with_key):
         _publish_form(page, release.name, consulted)
 
 
 def _publish_form(page: PageContext, release: str, consulted: bool) -> None:
     async def publish(fields: Fields) -> None:
-        dates = (fields.get("consultation", ""), fields.get("date", ""), fields.get("period", ""))
-        page.start(publish_release, page.folder, release, *dates)
+        names = {"consultation": "consultation", "publication_date": "date", "update_period": "period"}
+        dates = {name: fields.get(field, "") for name, field in names.items()}
+        passphrase = fields.get("passphrase", "")
+        await call_with_key(page, publish_with_key, page.folder, release, own_key(page), passphrase, dates)
+        ui.navigate.reload()
 
     html.heading(text("web_dossier.publish.title"), 4)
     html.paragraph(text("web_dossier.publish.hint"))
@@ -192,3 +198,5 @@ def _publish_form(page: PageContext, release: str, consulted: bool) -> None:
         form_field(text("web_dossier.publish.date"), "date", "date", required=True)
         hint = text("web_dossier.publish.period_hint")
         form_field(text("web_dossier.publish.period"), "period", hint=hint, required=True, maxlength=40)
+        hint = text("web_dossier.passphrase_hint")
+        form_field(text("release.passphrase"), "passphrase", "password", hint, required=True)
