@@ -142,7 +142,10 @@ def test_no_change_of_a_file_that_the_release_was_made_from_goes_unnoticed(folde
         path.name for path in covered(folder)
     }
     missed = unnoticed(
-        folder, list(covered(folder)), lambda _: bool(changed_since(paths, forms)), lambda: status_tells(folder)
+        folder,
+        [path for path in covered(folder) if path.name not in CHAINED],
+        lambda _: bool(changed_since(paths, forms)),
+        lambda: status_tells(folder),
     )
     assert missed == []
 

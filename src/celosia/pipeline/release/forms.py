@@ -34,6 +34,7 @@ from celosia.storage import (
 )
 
 _DOCUMENT, _PAPER = ".json", ".pdf"
+READ_ALONG = ("approval_sheet", "public_report")  # what signers read beside the forms that a norm asks to be signed
 
 
 def write_forms(folder: Path, forms: Mapping[str, tuple[Document, bytes]], state: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ from celosia.pipeline.project.folder import Project, ProjectArg, open_for_signin
 from celosia.pipeline.project.people import role_words, same_name
 from celosia.pipeline.release import errors
 from celosia.pipeline.release.folder import ReleaseOnDisk, added_text, read_release, read_signed, release_folder
-from celosia.pipeline.release.forms import forms_folder, refuse_changed_forms
+from celosia.pipeline.release.forms import READ_ALONG, forms_folder, refuse_changed_forms
 from celosia.pipeline.release.legal.declared_trust import declared_trust
 from celosia.pipeline.release.legal.pdf_signatures import SignedForm, check_signed_pdf
 from celosia.pipeline.release.legal.records import (
@@ -45,12 +45,15 @@ from celosia.storage import AlreadyExists, atomic_write, make_private_folder
 
 
 def export_forms(source: ProjectArg, release: PathArg, into: PathArg) -> tuple[Path, ...]:
-    """Copy the forms of a release into a folder, to be signed outside: the newest signed PDF of each, else the form."""
+    """Copy the forms of a release into a folder, to be signed outside: the newest signed PDF of each, else the form.
+
+    The sheet and the public report, which no norm asks to be signed on paper, are left out.
+    """
     project = open_project(source)
     stored = read_signed(release_folder(project, Path(release)))
     folder = forms_folder(project.paths, stored.folder.resolve().name)
     refuse_changed_forms(folder, stored)
-    papers = [folder / name for name in form_digests(stored.manifest)]
+    papers = [folder / name for name in form_digests(stored.manifest) if Path(name).stem not in READ_ALONG]
     if not papers:
         raise errors.NoFormsToSign(release=stored.folder.name)
     target = Path(into)
