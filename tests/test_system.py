@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import plistlib
+import shutil
 import subprocess
 import sys
 import threading
@@ -54,6 +56,52 @@ def test_a_handle_that_is_flushed_can_be_written_and_a_folder_is_left_alone(
     storage.sync(tmp_path / "t.txt")
     storage.sync(tmp_path)
     assert [flag & os.O_RDWR for flag in flags] == [os.O_RDWR]
+
+
+@pytest.fixture
+def macos(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Take the calls that are made on macOS; the commands that reach the disk."""
+    commands: list[int] = []
+    monkeypatch.setattr(system, "MACOS", True)
+    monkeypatch.setattr(system, "WINDOWS", False)
+    monkeypatch.setitem(sys.modules, "fcntl", SimpleNamespace(fcntl=lambda handle, command: commands.append(command)))
+    return commands
+
+
+def test_macos_is_asked_for_the_disk_itself_and_not_for_its_memory(
+    macos: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda handle: pytest.fail("fsync stops at the memory of the disk there"))
+    (tmp_path / "t.txt").write_bytes(b"x")
+    storage.sync(tmp_path / "t.txt")
+    assert macos == [51]
+
+
+def test_a_disk_of_a_network_that_knows_no_full_flush_is_flushed_as_it_can(
+    macos: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(handle: int, command: int) -> None:
+        raise OSError(errno.ENOTSUP, "")
+
+    flushed: list[int] = []
+    monkeypatch.setitem(sys.modules, "fcntl", SimpleNamespace(fcntl=refuse))
+    monkeypatch.setattr(os, "fsync", flushed.append)
+    (tmp_path / "t.txt").write_bytes(b"x")
+    storage.sync(tmp_path / "t.txt")
+    assert len(flushed) == 1
+
+
+def test_a_folder_that_a_disk_cannot_flush_is_left_and_a_file_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(handle: int) -> None:
+        raise OSError(errno.EINVAL, "")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    storage.sync(tmp_path)
+    (tmp_path / "t.txt").write_bytes(b"x")
+    with pytest.raises(OSError, match=str(errno.EINVAL)):
+        storage.sync(tmp_path / "t.txt")
 
 
 # --- locks ------------------------------------------------------------------------------------------------------------
@@ -143,6 +191,18 @@ def test_windows_is_asked_for_a_process_without_a_signal(
     assert len(closed) == bool(handle)
 
 
+def test_what_a_dead_process_left_is_swept_after_the_network_named_the_machine_anew(
+    macos: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system, "_host_identifier", lambda: "0f")
+    monkeypatch.setattr(system, "is_process_alive", lambda process: False)
+    monkeypatch.setattr("platform.node", lambda: "MacBook.local")
+    left = storage.private_tempdir(tmp_path)
+    monkeypatch.setattr("platform.node", lambda: "MacBook.ministerio.example")
+    assert storage.remove_abandoned_folders(tmp_path) == 1
+    assert not left.exists()
+
+
 # --- files in use -----------------------------------------------------------------------------------------------------
 
 
@@ -185,6 +245,22 @@ def test_an_antivirus_that_reads_the_new_file_is_waited_for(
     with atomic_write(tmp_path / "t.txt") as draft:
         draft.write_bytes(b"new")
     assert (tmp_path / "t.txt").read_bytes() == b"new"
+
+
+def test_personal_data_that_an_antivirus_holds_go_a_moment_later(
+    windows: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, tries, really = tmp_path / "data.csv", [0], shutil.rmtree
+
+    def remove(folder: Path, ignore_errors: bool = False) -> None:
+        tries[0] += 1
+        if tries[0] > 1:
+            really(folder, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    with atomic_write(target) as draft:
+        draft.write_bytes(b"new")
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_a_folder_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,6 +307,7 @@ def test_windows_gets_an_access_list_in_place_of_a_mode(
     system_alone, everybody = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;S-1-5-21-7)", "D:AI(A;OICIID;0x1200a9;;;WD)"
     monkeypatch.setattr(access, "set_mode", SET_MODE)
     monkeypatch.setattr(access, "_own_name", lambda: "S-1-5-21-7")
+    monkeypatch.setattr(access, "_identifier", lambda name: {"SY": "S-1-5-18", "WD": "S-1-1-0"}.get(name, name))
     monkeypatch.setattr(access, "_close_to_others", lambda path: closed.add(path) if disk_has_lists else None)
     monkeypatch.setattr(access, "_open_as_above", closed.discard)
     monkeypatch.setattr(access, "_access", lambda path: system_alone if path in closed else everybody)
@@ -288,3 +365,27 @@ def test_the_language_is_that_of_windows_unless_the_environment_asks(
     assert messages.preferred_language() == language
     monkeypatch.setenv("CELOSIA_LANG", "en")
     assert messages.preferred_language() == "en"
+
+
+@pytest.mark.parametrize(
+    ("settings", "language"),
+    [
+        ({"AppleLanguages": ["en-CL", "es"]}, "en"),
+        ({"AppleLanguages": ["es-419"]}, "es"),
+        ({"AppleLanguages": []}, "es"),
+    ],
+    ids=["English", "Spanish", "none"],
+)
+def test_a_double_click_on_macos_gets_the_language_of_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, list[str]], language: str
+) -> None:
+    for name in ("CELOSIA_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    place = tmp_path / "Library" / "Preferences" / ".GlobalPreferences.plist"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(plistlib.dumps(settings, fmt=plistlib.FMT_BINARY))
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(messages, "_windows_language", lambda: 0)
+    with monkeypatch.context() as macos:
+        macos.setattr(sys, "platform", "darwin")
+        assert messages.preferred_language() == language

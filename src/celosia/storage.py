@@ -12,13 +12,13 @@ import errno
 import hashlib
 import itertools
 import os
-import platform
 import re
 import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from celosia import system
 from celosia.errors import BadInput, CelosiaError
@@ -138,7 +138,7 @@ def private_tempdir(parent: Path, prefix: str = SCRATCH_PREFIX) -> Path:
 
 def _host() -> str:
     """This machine in eight characters: processes of another machine on a shared disk cannot be checked."""
-    return f"{zlib.crc32(platform.node().encode()):08x}"
+    return f"{zlib.crc32(system.machine_name().encode()):08x}"
 
 
 @contextlib.contextmanager
@@ -148,7 +148,7 @@ def temporary_folder_beside(target: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
 
 
 @contextlib.contextmanager
@@ -176,7 +176,7 @@ def replace_file(draft: Path, target: Path, mode: int = PRIVATE_FILE) -> None:
 def replace_folder(draft: Path, target: Path) -> None:
     """Replace a folder by its new version; a kill in between leaves one of them whole."""
     old = target.with_name(f".{target.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    remove_folder(old)
     if target.exists():
         move(target, old)
     try:
@@ -185,7 +185,12 @@ def replace_folder(draft: Path, target: Path) -> None:
         if old.exists():
             move(old, target)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    remove_folder(old)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all it holds, as far as the system lets."""
+    system.remove_folder(folder)
 
 
 def move(source: Path, target: Path) -> None:
@@ -209,6 +214,16 @@ def exclusive_lock(path: Path) -> Iterator[None]:
 def sync(path: Path) -> None:
     """Make sure that a file or folder is on the disk."""
     system.flush_to_disk(path)
+
+
+def flush_handle(handle: int) -> None:
+    """Make sure that what was written through a handle is on the disk."""
+    system.flush_handle(handle)
+
+
+def sqlite_address(path: Path, mode: str) -> str:
+    r"""The address by which SQLite opens a file: without a host, which it would refuse in `\\server\share`."""
+    return f"file:{quote(os.fsencode(path.resolve()))}?mode={mode}"
 
 
 def part_files(path: Path) -> list[Path]:

@@ -5,6 +5,7 @@ Knows click and the keys of the catalogue. Ignores what a command does.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,17 @@ from typing import Any
 import click
 
 from celosia import messages
+from celosia.system.paths import usable_path
 
-PATH = click.Path(path_type=Path)
+
+class _PathType(click.Path):
+    """A path by which this system opens what is named, whatever its length and its spelling."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return usable_path(Path(os.fsdecode(super().convert(value, param, ctx))))
+
+
+PATH = _PathType(path_type=Path)
 _RANGES = (click.IntRange, click.FloatRange)
 
 
@@ -115,7 +125,7 @@ def _metavar(kind: Any) -> str | None:
     """The word for what an option takes; a choice shows its own words."""
     if isinstance(kind, click.Choice):
         return None
-    metavars: dict[type, str] = {click.IntRange: "whole", click.FloatRange: "number", click.Path: "path"}
+    metavars: dict[type, str] = {click.IntRange: "whole", click.FloatRange: "number", _PathType: "path"}
     return messages.text(f"cli.metavar.{metavars.get(type(kind), 'text')}")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,6 +33,7 @@ from celosia.model.paths import COPY_WITH_PERSONS, DATA, ORDER
 from celosia.storage import (
     PRIVATE_FILE,
     part_files,
+    remove_folder,
     replace_file,
     set_mode,
     temporary_folder_beside,
@@ -187,7 +187,7 @@ def _read_as_copy(path: Path, scratch: Path, order: Path | None, engine: Engine)
 def _remove_copies(scratch: Path) -> None:
     for copy in (scratch / "again.parquet", scratch / COPY_WITH_PERSONS):
         if copy.is_dir():
-            shutil.rmtree(copy, ignore_errors=True)
+            remove_folder(copy)
         else:
             copy.unlink(missing_ok=True)
 

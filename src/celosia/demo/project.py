@@ -5,7 +5,6 @@ Knows how the files of each institution look and what its project would publish.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +23,7 @@ from celosia.pipeline.intake.dictionary_files import state_purpose
 from celosia.pipeline.intake.init_project import InitResult, init
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.progress import Progress
-from celosia.storage import private_tempdir
+from celosia.storage import private_tempdir, remove_folder
 from celosia.workbench.projects import project_place, proposed_name
 
 _SEED = 2024
@@ -78,7 +77,7 @@ def demo_project(
         write_rows(dictionary, _labels(norm, table.column_names))
         initiated = init(raw, folder, (norm,), dictionary, demo.person, now=now, report=report)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_folder(scratch)
     if stated:
         state_purpose(folder, demo.published, messages.text("demo.purpose"), now=now)
     return initiated

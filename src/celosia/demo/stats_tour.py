@@ -15,7 +15,7 @@ from celosia.demo.synthetic.personal import personal_database
 from celosia.demo.tour import mark_tour
 from celosia.model.paths import ProjectPaths
 from celosia.stats.project import PathArg
-from celosia.storage import AlreadyExists, make_private_folder, move, private_tempdir
+from celosia.storage import AlreadyExists, make_private_folder, move, private_tempdir, remove_folder
 from celosia.workbench.projects import project_place, proposed_name
 
 Progress = Callable[[str, float], None] | None
@@ -37,7 +37,7 @@ def tour_stats(root: PathArg, name: str | None = None, *, report: Progress = Non
         mark_tour(draft, "yapo")
         move(draft, folder)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_folder(scratch)
     return folder
 
 

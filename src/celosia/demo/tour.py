@@ -7,7 +7,6 @@ A project without `tour.toml` is no tour, and one whose `tour.toml` names no tou
 from __future__ import annotations
 
 import csv
-import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
@@ -30,6 +29,7 @@ from celosia.pipeline.project.progress import Progress
 from celosia.pipeline.project.saved_reports import saved_report
 from celosia.pipeline.release.status import ProjectFacts, read_facts, status_of
 from celosia.storage import atomic_write, translate_read_errors
+from celosia.system.paths import shell_word
 from celosia.workbench.views.tour import TOUR_FORMAT, TourProgress, TourView
 
 # Invented people for the accounts of a practice, one for each role.
@@ -110,7 +110,7 @@ def _norm_of(project_folder: Path) -> str:
 
 def _accounts_for(root: Path, roles: Collection[str]) -> tuple[str, ...]:
     """What to type so that each role of a tour has an account, and to open the page for all of them."""
-    quoted_root = shlex.quote(str(root))
+    quoted_root = shell_word(root)
     commands = [
         f'celosia account add {_PEOPLE[role][0]} {quoted_root} --name "{_PEOPLE[role][1]}" --role {role}'
         for role in _PEOPLE

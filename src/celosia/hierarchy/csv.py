@@ -26,6 +26,7 @@ from celosia.hierarchy.model import Hierarchy
 from celosia.hierarchy.rows import from_rows, split_groups, to_rows
 from celosia.model.sources import ReadingChoices
 from celosia.storage import FileMissing, FileUnreadable, atomic_write
+from celosia.system.paths import usable_path
 
 _DELIMITERS = (";", ",", "\t")
 _ENCODINGS = ("utf-8-sig", "windows-1252", "latin-1")
@@ -37,6 +38,7 @@ def read_csv(
     path: Path, variable: str, *, delimiter: str | None = None, encoding: str | None = None
 ) -> tuple[Hierarchy, ReadingChoices]:
     """A hierarchy file, checked, and how it was read (`guessed` names the choices nobody made)."""
+    path = usable_path(path)
     text, used = _decode_file(path, encoding)
     rows, mark = _rows(path, text, delimiter)
     hierarchy = from_rows(variable, _distinct_rows(path, rows))

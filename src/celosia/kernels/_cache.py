@@ -1,18 +1,21 @@
 """Where compiled kernels are kept: a folder of the user's own, mode 0700, or nowhere.
 
 numba's cache is read back as code, so a folder that others may write would let them run theirs (DESIGN §4,
-rule 10). A folder named by NUMBA_CACHE_DIR is honoured when it is as private as our own.
+rule 10). A folder named by NUMBA_CACHE_DIR is honoured when it is as private as our own. On Windows the access list
+of the folder says so, in place of a mode.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+from celosia import system
+from celosia.system import access
 
 
 @cache
@@ -38,15 +41,15 @@ def is_private(folder: Path) -> bool:
         return False
     if not stat.S_ISDIR(status.st_mode) or not os.access(folder, os.W_OK | os.X_OK):
         return False
-    if sys.platform == "win32":  # the profile folder's own access list protects it there
-        return True
+    if system.WINDOWS:
+        return access.is_private(folder)
     return status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) & 0o077 == 0
 
 
 def _base(environment: Mapping[str, str], home: Path) -> Path:
-    if sys.platform == "win32":
+    if system.WINDOWS:
         return Path(environment.get("LOCALAPPDATA", str(home / "AppData" / "Local")))
-    if sys.platform == "darwin":
+    if system.MACOS:
         return home / "Library" / "Caches"
     return Path(environment.get("XDG_CACHE_HOME", str(home / ".cache")))
 
@@ -56,8 +59,8 @@ def _make(folder: Path) -> bool:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if not folder.is_symlink():
             folder.mkdir(mode=0o700, exist_ok=True)
-            if folder.stat().st_uid == getattr(os, "getuid", lambda: folder.stat().st_uid)():
-                folder.chmod(0o700)
+            if system.WINDOWS or folder.stat().st_uid == os.getuid():
+                access.set_mode(folder, 0o700)
     except OSError:
         return False
     return is_private(folder)

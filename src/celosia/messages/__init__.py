@@ -17,6 +17,8 @@ from pathlib import Path
 LANGUAGES = ("es", "en")
 _FOLDER = Path(__file__).parent
 _WINDOWS_LANGUAGES = {0x09: "en", 0x0A: "es"}  # primary language identifiers
+_MACOS_SETTINGS = Path("Library", "Preferences", ".GlobalPreferences.plist")
+_LONG_PATH = "\\\\?\\"
 _current = "es"
 _reader: Callable[[], str | None] = lambda: None  # noqa: E731 - no page is open yet
 
@@ -50,12 +52,13 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def preferred_language() -> str:
-    """Language asked for by the environment, or that of Windows itself; Spanish if neither says one we know."""
+    """Language asked for by the environment, or that of Windows or macOS itself; Spanish if none is one we know."""
     for name in ("CELOSIA_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         code = os.environ.get(name, "")[:2].lower()
         if code in LANGUAGES:
             return code
-    return _WINDOWS_LANGUAGES.get(_windows_language() & 0x3FF, "es")
+    of_system = _WINDOWS_LANGUAGES.get(_windows_language() & 0x3FF) or _macos_language()
+    return of_system if of_system in LANGUAGES else "es"
 
 
 def _windows_language() -> int:
@@ -65,6 +68,19 @@ def _windows_language() -> int:
     import ctypes
 
     return int(ctypes.windll.kernel32.GetUserDefaultUILanguage())
+
+
+def _macos_language() -> str:
+    """The first language of the person's settings on macOS, where a double click sets no LANG; empty elsewhere."""
+    if sys.platform != "darwin":
+        return ""
+    import plistlib
+
+    try:
+        settings = plistlib.loads((Path.home() / _MACOS_SETTINGS).read_bytes())
+        return str(settings["AppleLanguages"][0])[:2]
+    except (OSError, ValueError, KeyError, IndexError, TypeError, plistlib.InvalidFileException):
+        return ""
 
 
 @cache
@@ -103,6 +119,9 @@ def has(key: str) -> bool:
 def _format_field(value: object) -> object:
     if isinstance(value, bool):
         return value
+    if isinstance(value, str | Path) and str(value).startswith(_LONG_PATH):
+        # What only tells Windows that a path may be long; a share begins with two strokes.
+        return str(value).replace("\\\\?\\UNC", "\\", 1).removeprefix(_LONG_PATH)
     if isinstance(value, int):
         return integer(value)
     if isinstance(value, float):

@@ -39,6 +39,7 @@ from celosia.stats.declaration.declaration import STATS_FILE
 from celosia.stats.declaration.views import StatsFolder
 from celosia.stats.project import FAILED, RUN, journal_path
 from celosia.storage import translate_read_errors
+from celosia.system.paths import is_system_file
 
 _DAYS = {"daily": 1, "weekly": 7}
 _MONTHS = {"monthly": 1, "quarterly": 3, "yearly": 12}
@@ -282,7 +283,7 @@ def list_stats(root: PathArg) -> tuple[StatsFolder, ...]:
     folder = Path(root)
     with translate_read_errors(folder):
         paths = sorted(folder.iterdir(), key=lambda path: path.name)
-    own = [path for path in paths if not path.name.startswith(".") and path.resolve().parent == folder.resolve()]
+    own = [path for path in paths if not is_system_file(path.name) and path.resolve().parent == folder.resolve()]
     return tuple(_folder(path) for path in own if (path / STATS_FILE).is_file())
 
 

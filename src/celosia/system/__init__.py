@@ -2,25 +2,34 @@
 
 Knows the calls of each system. Ignores what is written, locked or moved, and why. On Windows a file that a program
 holds open can be neither replaced nor removed, a handle must be writable to be flushed, a folder cannot be flushed at
-all, and a lock that is refused is not waited for.
-Source: Microsoft, «Win32 API»: LockFileEx, FlushFileBuffers, MoveFileExW, OpenProcess; Python, `msvcrt`.
+all, and a lock that is refused is not waited for. On macOS `fsync` leaves what was written in the memory of the disk,
+and the name of the machine is that of the network it is in.
+Source: Microsoft, «Win32 API»: LockFileEx, FlushFileBuffers, MoveFileExW, OpenProcess; Python, `msvcrt`; Apple,
+fcntl(2), fsync(2), gethostuuid(3).
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
+import platform
+import shutil
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 WINDOWS = sys.platform == "win32"
+MACOS = sys.platform == "darwin"
 
 _LOCK_PAUSE = 0.05  # seconds between two attempts to get a lock that Windows refused
 _MOVE_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds; an antivirus reads a new file for about so long
 _ACCESS_DENIED, _SHARING_VIOLATION, _LOCK_VIOLATION, _INVALID_PARAMETER = 5, 32, 33, 87
+# What disks of a network and of other systems answer where a folder is to be flushed, or the memory of the disk.
+_CANNOT_FLUSH = frozenset((errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.ENOTTY))
+_FULL_FLUSH = 51  # F_FULLFSYNC
 _QUERY_PROCESS, _SYNCHRONIZE, _STILL_RUNNING = 0x1000, 0x100000, 0x102
 
 
@@ -51,9 +60,40 @@ def flush_to_disk(path: Path) -> None:
         return
     handle = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
     try:
-        os.fsync(handle)
+        flush_handle(handle)
+    except OSError as fault:
+        if not (path.is_dir() and fault.errno in _CANNOT_FLUSH):
+            raise
     finally:
         os.close(handle)
+
+
+def flush_handle(handle: int) -> None:
+    """Have what was written through a handle on the disk itself, not in its memory."""
+    if MACOS:
+        import fcntl
+
+        try:
+            fcntl.fcntl(handle, _FULL_FLUSH)
+            return
+        except OSError as fault:
+            if fault.errno not in _CANNOT_FLUSH:
+                raise
+    os.fsync(handle)
+
+
+def machine_name() -> str:
+    """What this machine is called as long as it lives."""
+    return (_host_identifier() if MACOS else "") or platform.node()
+
+
+def _host_identifier() -> str:
+    """The number that macOS gave to this machine; empty where it gave none."""
+    identifier, patience = ctypes.create_string_buffer(16), (ctypes.c_long * 2)(1, 0)
+    with contextlib.suppress(AttributeError):
+        if ctypes.CDLL(None).gethostuuid(identifier, patience) == 0:
+            return identifier.raw.hex()
+    return ""
 
 
 def is_process_alive(process: int) -> bool:
@@ -99,6 +139,16 @@ def move(source: Path, target: Path) -> None:
         except PermissionError:
             time.sleep(pause)
     return rename(source, target)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all it holds, as far as the system lets; what an antivirus reads is waited for."""
+    for pause in _MOVE_PAUSES if WINDOWS else ():
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(pause)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def path_in_use(fault: OSError) -> str:

@@ -22,7 +22,7 @@ _OTHERS = 0o077
 _FILE_OBJECT, _ACCESS_LIST, _PROTECTED, _INHERITING = 1, 0x4, 0x80000000, 0x20000000
 _QUERY_TOKEN, _TOKEN_USER = 0x8, 1
 # The system, administrators, and whoever owns or made it: none of them can be kept out of a machine.
-_ALWAYS = {"SY", "BA", "OW", "CO"}
+_ALWAYS = {"S-1-5-18", "S-1-5-32-544", "S-1-3-4", "S-1-3-0"}
 
 
 def set_mode(path: Path, mode: int) -> None:
@@ -40,7 +40,8 @@ def is_private(path: Path) -> bool:
     if not system.WINDOWS:
         return stat.S_IMODE(path.stat().st_mode) & _OTHERS == 0
     listed = re.findall(r"\(A[^)]*;;;([^)]+)\)", _access(path))
-    return bool(listed) and set(listed) <= {*_ALWAYS, _own_name()}
+    # Windows writes well-known people by two letters: the administrator of a machine is «LA» also to themselves.
+    return bool(listed) and set(map(_identifier, listed)) <= {*_ALWAYS, _own_name()}
 
 
 # --- Windows ------------------------------------------------------------------------------------------------------
@@ -95,10 +96,26 @@ def _own_name() -> str:
     security.GetTokenInformation(token, _TOKEN_USER, user, size, ctypes.byref(size))
     # The structure begins with the address of the identifier.
     security.ConvertSidToStringSidW(ctypes.c_void_p.from_buffer(user), ctypes.byref(text))
-    name = text.value or "OW"
+    name = text.value or "S-1-3-4"
     kernel.LocalFree(text)
     kernel.CloseHandle(token)
     return name
+
+
+@cache
+def _identifier(name: str) -> str:
+    """The identifier of whom an access list names, be it written out or by two letters."""
+    if name.startswith("S-"):
+        return name
+    security, kernel = _libraries()
+    found, text = ctypes.c_void_p(), ctypes.c_wchar_p()
+    if not security.ConvertStringSidToSidW(name, ctypes.byref(found)):
+        return name
+    security.ConvertSidToStringSidW(found, ctypes.byref(text))
+    written = text.value or name
+    kernel.LocalFree(text)
+    kernel.LocalFree(found)
+    return written
 
 
 def _libraries() -> tuple[Any, Any]:

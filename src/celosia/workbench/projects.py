@@ -22,6 +22,7 @@ from celosia.pipeline.project.folder import ProjectArg, is_project, open_project
 from celosia.pipeline.project.progress import Progress
 from celosia.pipeline.project.saved_reports import saved_report
 from celosia.storage import is_private, translate_read_errors
+from celosia.system.paths import is_system_file
 from celosia.workbench.errors import OutsideProjects
 from celosia.workbench.views.projects import ProjectLine, ProjectList, SourceFile, SourceView
 from celosia.workbench.views.saved import Saved, saved_report_of
@@ -54,7 +55,7 @@ def _visible_paths(root: Path) -> list[Path]:
     """What lies directly under a root, without hidden files and links that lead away."""
     with translate_read_errors(root):
         paths = sorted(root.iterdir(), key=lambda path: path.name)
-    return [path for path in paths if not path.name.startswith(".") and path.resolve().parent == root.resolve()]
+    return [path for path in paths if not is_system_file(path.name) and path.resolve().parent == root.resolve()]
 
 
 def _project_line(folder: Path, now: datetime | None) -> ProjectLine:
@@ -135,7 +136,8 @@ def proposed_name(root: PathArg, source: str) -> str:
     from celosia.pipeline.intake.init_project import folder_name
 
     stem = folder_name(source)
-    taken = {path.name for path in Path(root).iterdir()}
+    # Windows and macOS take «Egresos» and «egresos» for one name.
+    taken = {path.name.lower() for path in Path(root).iterdir()}
     names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in names if name not in taken)
 

@@ -333,7 +333,7 @@ def passphrase(file: Path | None) -> str:
 
     if file is not None:
         try:
-            return file.read_text("utf-8").rstrip("\r\n")
+            return file.read_text("utf-8-sig").rstrip("\r\n")  # Notepad may begin it with a mark
         except (OSError, ValueError):
             raise FileMissing(path=str(file)) from None
     from_environment = os.environ.get("CELOSIA_PASSPHRASE")

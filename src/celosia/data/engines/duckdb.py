@@ -6,7 +6,6 @@ Extensions are not in the wheel and must never be fetched: autoinstall and autol
 from __future__ import annotations
 
 import itertools
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,7 +26,15 @@ from celosia.data.engines.base import (
 )
 from celosia.data.engines.compile import compile_sql
 from celosia.data.engines.memory import usable_memory
-from celosia.storage import PRIVATE_FILE, SPILL_PREFIX, part_files, private_tempdir, set_mode, translate_write_errors
+from celosia.storage import (
+    PRIVATE_FILE,
+    SPILL_PREFIX,
+    part_files,
+    private_tempdir,
+    remove_folder,
+    set_mode,
+    translate_write_errors,
+)
 
 _FAULTS = (duckdb.Error,)
 
@@ -163,7 +170,7 @@ class DuckDBEngine:
     def close(self) -> None:
         """Close the database and remove its spill files."""
         self.connection.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
+        remove_folder(self._spill)
 
     def _fresh_name(self) -> str:
         return f"celosia_{next(self._numbers)}"

@@ -29,6 +29,7 @@ from celosia.storage import (
     translate_read_errors,
     translate_write_errors,
 )
+from celosia.system.paths import is_system_file
 
 _READERS = {CSV: "delimited", PARQUET: "parquet"}
 Read = Callable[[Path, Path, ReadingChoices], Ingested]
@@ -66,7 +67,8 @@ class ReadPart:
 def parts_in(folder: Path) -> tuple[Path, ...]:
     """The files of a folder that hold data, by name; other folders among them are refused."""
     with translate_read_errors(folder):
-        files = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+        own = [path for path in folder.iterdir() if not (path.name.startswith("_") or is_system_file(path.name))]
+    files = sorted(own, key=lambda path: path.name)  # paths of Windows would be sorted without regard to capitals
     for path in files:
         if path.is_dir():
             raise FolderNested(path=str(folder), folder=path.name)

@@ -24,6 +24,7 @@ from celosia.data.readers.names import choose_table, quote_name, select_columns
 from celosia.data.readers.stream import Progress
 from celosia.data.readers.working import WorkingDraft
 from celosia.model.sources import ReadingChoices
+from celosia.storage import sqlite_address
 
 _BATCH = 50_000
 _STEPS = 100_000  # of SQLite's machine between two looks at the clock
@@ -41,7 +42,7 @@ def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | 
 def _open_file(path: Path, patience: float = math.inf) -> Iterator[sqlite3.Connection]:
     until = time.monotonic() + patience
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(sqlite_address(path, "ro"), uri=True)) as connection:
             # Called also where there is no hurry: only here does Python notice that somebody interrupts.
             connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_ROW)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -37,7 +36,7 @@ from celosia.pipeline.planning.steps import losses_between
 from celosia.pipeline.project.arguments import PathArg, refuse_unknown_choices
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.proposals.propose import suggest
-from celosia.storage import SPILL_PREFIX, AlreadyExists, private_tempdir, translate_write_errors
+from celosia.storage import SPILL_PREFIX, AlreadyExists, private_tempdir, remove_folder, translate_write_errors
 from celosia.techniques import NAMES, apply_to_frame, meaning, technique
 
 APPLY_FORMAT = "celosia/apply/1"
@@ -164,7 +163,7 @@ def _private_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
 
 
 def _read_texts(source: Any, private: Path, report: Progress, reading: Mapping[str, Any]) -> tuple[pa.Table, str]:

@@ -39,6 +39,7 @@ from celosia.pipeline.project.identity import Identity, is_signed
 from celosia.pipeline.project.people import role_words, same_name
 from celosia.pipeline.project.roster import entry_acts, held_role
 from celosia.storage import atomic_write, content_digest, make_private_folder, translate_read_errors
+from celosia.system.paths import same_spelling
 
 FORMAT = "celosia/approved/1"
 Parts = Mapping[str, Mapping[str, str]]  # part -> name -> digest
@@ -271,7 +272,7 @@ def _plan_digest(project: Project) -> str:
         "dictionary": project.dictionary_digest,
         "source": project.config.source.digest,
         "settings": _plain({name: document[name] for name in _SETTINGS if name in document}),
-        "hierarchies": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+        "hierarchies": {same_spelling(path.name): hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
     }
     return digest_of(parts)
 
@@ -422,7 +423,7 @@ def covered_parts(project: Project) -> dict[str, dict[str, str]]:
         "variables": _variable_digests(project),
         "overrides": {name: _value_digest(change) for name, change in _overrides(project).items()},
         "settings": {name: _value_digest(document[name]) for name in settings},
-        "hierarchies": {path.name: _digest_or_nothing(partial(content_digest, path)) for path in files},
+        "hierarchies": {same_spelling(path.name): _digest_or_nothing(partial(content_digest, path)) for path in files},
         "plan": {"": _digest_or_nothing(lambda: project.plan.digest)},
         "candidate": {"": _digest_or_nothing(lambda: content_digest(project.paths.candidate.data))},
         "claims": {"": _digest_or_nothing(lambda: content_digest(project.paths.claims))},

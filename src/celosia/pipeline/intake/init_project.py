@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import shutil
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -60,10 +59,12 @@ from celosia.storage import (
     AlreadyExists,
     move,
     private_tempdir,
+    remove_folder,
     set_mode,
     translate_write_errors,
     write_error,
 )
+from celosia.system.paths import unreserved_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ def folder_name(source: str) -> str:
     """A plain folder name after a file or table: no user, password or path."""
     stem = re.split(r"[/\\]", source.rstrip("/\\").split("?")[0])[-1].split(".")[0]
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "proyecto"
+    return unreserved_name(re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "proyecto")
 
 
 def encodable_name(name: str) -> str:
@@ -209,7 +210,7 @@ def _staging_folder(folder: Path) -> Iterator[Path]:
         yield staging
         _put_in_place(staging, folder)
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        remove_folder(staging)
 
 
 def _put_in_place(staging: Path, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from celosia.pipeline.intake.engine_choice import copy_source, project_engine, s
 from celosia.pipeline.intake.errors import SourceMoved
 from celosia.pipeline.intake.proposed_dictionary import column_facts, variable_dict, with_labels
 from celosia.pipeline.intake.repeated_variables import with_repetitions
+from celosia.pipeline.intake.source_address import usable_source
 from celosia.pipeline.project.arguments import refuse_unknown_choices
 from celosia.pipeline.project.folder import Project, names_project, open_project
 from celosia.pipeline.project.progress import Progress, stage_progress
@@ -27,7 +27,7 @@ from celosia.pipeline.project.settings import source_dict
 from celosia.proposals.judge import judge_table
 from celosia.proposals.person import person_key
 from celosia.proposals.propose import suggest
-from celosia.storage import SPILL_PREFIX, private_tempdir
+from celosia.storage import SPILL_PREFIX, private_tempdir, remove_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ def open_table(
         yield source
         return
     refuse_unknown_choices(reading)
+    source = usable_source(source)
     with contextlib.ExitStack() as stack:
         if names_project(source):
             yield _open_project(stack, open_project(source), traced, engine, memory)
@@ -116,7 +117,7 @@ def _open_source(
     private = private_tempdir(
         Path(tempfile.gettempdir()), SPILL_PREFIX
     )  # mode 0700; swept later should this process be killed
-    stack.callback(shutil.rmtree, private, ignore_errors=True)
+    stack.callback(remove_folder, private)
     used = stack.enter_context(contextlib.closing(source_engine(private, engine, memory)))
     target = private / WORKING_COPY
     ingested = copy_source(used, source, target, report, reading)

@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from celosia.data.sniffing import holds_password, is_database_address
 from celosia.pipeline.intake.errors import AddressRefused, AddressUnclear, AddressUnset
 from celosia.pipeline.project.errors import PasswordInAddress
+from celosia.system.paths import usable_path
 
 _ENVIRONMENT = "env:"
 _ALLOWED = frozenset(("host", "port", "dbname", "user", "sslmode"))
@@ -29,7 +31,10 @@ def resolved_source(source: str | Path, password: bool = True) -> str | Path:
     address is also held to what a stranger may ask for.
     """
     if not isinstance(source, str) or not source.startswith(_ENVIRONMENT):
-        return source if password or not is_database_address(source) else _plain_address(str(source))
+        if is_database_address(source) and not password:
+            return _plain_address(str(source))
+        usable: str | Path = usable_source(source)
+        return usable
     name = source.removeprefix(_ENVIRONMENT).strip()
     address = os.environ.get(name, "").strip() if name and "\0" not in name and "=" not in name else ""
     if not address:
@@ -37,6 +42,14 @@ def resolved_source(source: str | Path, password: bool = True) -> str | Path:
     if not is_database_address(address):
         raise AddressUnclear()
     return address
+
+
+def usable_source(source: Any) -> Any:
+    """A file as this system opens it; as it was named where that makes no difference, and where it is no file."""
+    if not isinstance(source, str | Path) or is_database_address(source):
+        return source
+    usable = usable_path(Path(source))
+    return source if usable == Path(source) else usable
 
 
 def is_address(source: str) -> bool:

@@ -24,6 +24,7 @@ from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_for_editing, open_project
 from celosia.storage import atomic_write
+from celosia.system.paths import unreserved_name
 from celosia.tuples.table import Tuples
 
 
@@ -79,7 +80,7 @@ def import_hierarchy(folder: ProjectArg, variable: str, source: PathArg, *, now:
     if uncovered:
         raise HierarchyGap(variable=variable, missing=len(uncovered), file=str(source))
     name = re.sub(r"[^A-Za-z0-9]+", "-", variable).strip("-").lower() or "variable"
-    file = project.paths.hierarchies / f"{name}.csv"
+    file = project.paths.hierarchies / unreserved_name(f"{name}.csv")
     with open_for_editing(project, project.paths.settings):
         write_csv(hierarchy, file)
         _name_in_config(project.paths.settings, variable, file.relative_to(project.folder).as_posix())

@@ -12,6 +12,7 @@ from celosia.model.plan import Policy, digest_of
 from celosia.pipeline.planning.policy import policy_of
 from celosia.pipeline.project.files import digest_of_file
 from celosia.pipeline.project.folder import Project
+from celosia.system.paths import usable_path
 
 VARIED: Mapping[str, tuple[str, ...]] = {
     "search": (),
@@ -36,7 +37,7 @@ def basis_of(project: Project, policy: Policy, report: str) -> str:
             for data in settings["criteria"]
         ]
     files = {
-        name: digest_of_file(project.folder / str(spec["file"]))
+        name: digest_of_file(usable_path(project.folder / str(spec["file"])))
         for name, spec in policy.hierarchies.items()
         if "file" in spec
     }

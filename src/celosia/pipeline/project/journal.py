@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Any
 from celosia.model.paths import ProjectPaths
 from celosia.pipeline.project.author import acting_account, author
 from celosia.pipeline.project.errors import JournalBroken
-from celosia.storage import exclusive_lock, translate_read_errors, translate_write_errors
+from celosia.storage import exclusive_lock, flush_handle, translate_read_errors, translate_write_errors
 
 FORMAT = "celosia/journal/1"
 _START = "0" * 64
@@ -105,7 +104,7 @@ def _write(path: Path, line: bytes) -> None:
         journal.truncate(len(whole))
         journal.write((b"" if not whole or whole.endswith(b"\n") else b"\n") + line + b"\n")
         journal.flush()
-        os.fsync(journal.fileno())
+        flush_handle(journal.fileno())
 
 
 def _whole(content: bytes) -> bytes:

@@ -8,8 +8,10 @@ Sources: RFC 7914 (scrypt); OWASP Password Storage Cheat Sheet (n = 2^17, r = 8,
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import unicodedata
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,7 +53,7 @@ def seal_key(private: Ed25519PrivateKey, name: str, passphrase: str, cost: Cost 
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
     header: dict[str, Any] = {"format": KEY_FORMAT, "name": name, "key": key, "cipher": "aes-256-gcm"}
     header |= {"kdf": {"name": "scrypt", **asdict(cost), "salt": salt.hex()}, "nonce": nonce.hex()}
-    sealed = AESGCM(_derive(passphrase, salt, cost)).encrypt(
+    sealed = AESGCM(_derive(_one_spelling(passphrase), salt, cost)).encrypt(
         nonce, private.private_bytes_raw(), _associated_data(header)
     )
     return (json.dumps({**header, "sealed": sealed.hex()}, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
@@ -62,12 +64,13 @@ def open_key(body: bytes, passphrase: str) -> tuple[str, Ed25519PrivateKey]:
     header, sealed = _read(body)
     kdf = header["kdf"]
     cost = Cost(kdf["n"], kdf["r"], kdf["p"])
-    try:
-        secret = _derive(passphrase, bytes.fromhex(kdf["salt"]), cost)
-        raw = AESGCM(secret).decrypt(bytes.fromhex(header["nonce"]), sealed, _associated_data(header))
-        return header["name"], Ed25519PrivateKey.from_private_bytes(raw)
-    except (InvalidTag, ValueError):
-        raise KeyStaysSealed from None
+    # As sealed now, and as sealed once by a system that writes letter and accent apart.
+    for spelling in dict.fromkeys((_one_spelling(passphrase), passphrase)):
+        with contextlib.suppress(InvalidTag, ValueError):
+            secret = _derive(spelling, bytes.fromhex(kdf["salt"]), cost)
+            raw = AESGCM(secret).decrypt(bytes.fromhex(header["nonce"]), sealed, _associated_data(header))
+            return header["name"], Ed25519PrivateKey.from_private_bytes(raw)
+    raise KeyStaysSealed
 
 
 def is_key_file(body: bytes) -> bool:
@@ -97,6 +100,11 @@ def _is_affordable(kdf: dict[str, Any]) -> bool:
     least, largest = asdict(_LEAST).values(), asdict(_LARGEST).values()
     within = all(low <= number <= high for low, number, high in zip(least, numbers, largest, strict=True))
     return within and numbers[0] & (numbers[0] - 1) == 0
+
+
+def _one_spelling(passphrase: str) -> str:
+    """The passphrase with each letter and its accent as one sign: keyboards of macOS may give two (RFC 8265, 4.2)."""
+    return unicodedata.normalize("NFC", passphrase)
 
 
 def _derive(passphrase: str, salt: bytes, cost: Cost) -> bytes:

@@ -6,7 +6,6 @@ three norms publish no pseudonyms at all. Overwriting cannot reach copies: backu
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.storage import (
     PRIVATE_FILE,
     atomic_write,
+    flush_handle,
     make_private_folder,
     translate_read_errors,
     translate_write_errors,
@@ -155,5 +155,5 @@ def _destroy(path: Path) -> None:
             for start in range(0, size, 1 << 20):
                 file.write(secrets.token_bytes(min(1 << 20, size - start)))
             file.flush()
-            os.fsync(file.fileno())
+            flush_handle(file.fileno())
         path.unlink()

@@ -63,10 +63,11 @@ def archive_release(folder: ProjectArg, release: str, target: PathArg) -> Path:
     stored = read_release(source)
     if stored.differences:
         raise ReleaseDamaged(path=source.name, reason=", ".join(stored.differences))
-    files = sorted(path for path in source.rglob("*") if path.is_file() and not path.is_symlink())
+    files = [path for path in source.rglob("*") if path.is_file() and not path.is_symlink()]
     path = Path(target)
     with atomic_write(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for file in files:
+        # Paths of Windows would be sorted without regard to capitals, and give other bytes.
+        for file in sorted(files, key=lambda file: file.relative_to(source).parts):
             add_to_archive(archive, file, f"{source.name}/{file.relative_to(source).as_posix()}")
     return path
 

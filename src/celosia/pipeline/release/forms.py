@@ -7,7 +7,6 @@ Sources: MINSAL Anexo I; ATENEA G3_DE 4.2; MEL IV.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from celosia.storage import (
     content_digest,
     make_private_folder,
     move,
+    remove_folder,
     set_mode,
     sync,
     translate_write_errors,
@@ -60,7 +60,7 @@ def keep_forms(draft: Path, paths: ProjectPaths, release: str) -> None:
     make_private_folder(paths.forms)
     with translate_write_errors(target):
         # Of a release whose making was interrupted before it got its name.
-        shutil.rmtree(target, ignore_errors=True)
+        remove_folder(target)
         move(draft, target)
         sync(paths.forms)
 

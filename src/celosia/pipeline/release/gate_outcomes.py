@@ -7,7 +7,6 @@ Source: ATENEA G3_DE 4.2.2, 4.2.3 and 4.2.5.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from celosia.model.requests import Request
 from celosia.pipeline.candidate.closing_evaluation import stored_closing
 from celosia.pipeline.project.declared_scenarios import is_explored, unanalysed_scenarios
 from celosia.pipeline.project.folder import Project
+from celosia.system.paths import shell_word
 
 JournalEntries = Sequence[Mapping[str, Any]]
 # Whose work it is where neither the command nor the gate says it.
@@ -40,7 +40,7 @@ DONE = GateOutcome("", "")
 
 def quote(path: object) -> str:
     """A path as it can be typed."""
-    return shlex.quote(str(path))
+    return shell_word(path)
 
 
 def doers_of(command: str, gate: Gate) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -55,7 +54,7 @@ from celosia.pipeline.release.signers import (
 from celosia.protocols.load import combined_rules
 from celosia.protocols.measures import MEASURES, Stage
 from celosia.risk.criteria import Criterion, criterion_from
-from celosia.storage import SPILL_PREFIX, private_tempdir
+from celosia.storage import SPILL_PREFIX, private_tempdir, remove_folder
 from celosia.tuples.table import Tuples
 
 _PERSONAL = ("k", "l", "risk_index", "residual_risk")  # counted in persons where the institution knows them
@@ -244,7 +243,7 @@ def _scratch_folder() -> Iterator[Path]:
     try:
         yield scratch
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_folder(scratch)
 
 
 def answerable(criterion: Criterion, references: Mapping[str, Any]) -> bool:

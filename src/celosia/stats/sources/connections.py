@@ -30,7 +30,7 @@ from celosia.model.paths import ProjectPaths
 from celosia.stats.declaration.declaration import Personal
 from celosia.stats.errors import NotOneSelect, PersonalQueryFails
 from celosia.stats.sources.addresses import Address, address
-from celosia.storage import FileMissing
+from celosia.storage import FileMissing, sqlite_address
 
 Expression = Any  # ibis.expr.types.Table
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Command, exp.DDL, exp.Drop, exp.Alter)
@@ -305,7 +305,7 @@ class SQLiteSource(_EmbeddedSource):
         super().__init__()
         self._faults = (sqlite3.Error,)
         try:
-            self.connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+            self.connection = sqlite3.connect(sqlite_address(path, "ro"), uri=True, isolation_level=None)
             add_sqlite_functions(self.connection)
             self.connection.execute("BEGIN")
             self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on, one snapshot

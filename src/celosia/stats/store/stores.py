@@ -18,7 +18,7 @@ import pyarrow as pa
 from celosia.data.errors import EngineFault, EngineUnreachable
 from celosia.stats.errors import TargetBusy
 from celosia.stats.sources.addresses import Address
-from celosia.storage import DiskFull, FileMissing, means_full_disk
+from celosia.storage import DiskFull, FileMissing, means_full_disk, sqlite_address
 
 _BUSY_SECONDS = 10
 _SQLITE_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")  # an exceeded quota is a write that failed
@@ -162,7 +162,7 @@ class SQLiteStore(_FileStore):
         mode = "ro" if read_only else "rwc"
         try:
             self._connection = sqlite3.connect(
-                f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_BUSY_SECONDS
+                sqlite_address(path, mode), uri=True, isolation_level=None, timeout=_BUSY_SECONDS
             )
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import shutil
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from celosia import messages
+from celosia.storage import remove_folder
 from celosia.web import pages
 from celosia.web.server import login
 from celosia.web.server.guard import Access, Guard, bare_page
@@ -77,7 +77,7 @@ async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
     yield
     warming.cancel()
     server.pool.close()
-    shutil.rmtree(server.scratch, ignore_errors=True)  # a signal may skip the process's last lines
+    remove_folder(server.scratch)  # a signal may skip the process's last lines
 
 
 async def _warm_up(pool: Pool, root: Path) -> None:

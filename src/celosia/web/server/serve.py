@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from celosia import messages
 from celosia.model.errors import MissingExtra
 from celosia.model.paths import SETTINGS, STATS_SETTINGS
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.storage import private_tempdir
+from celosia.storage import private_tempdir, remove_folder
 from celosia.web.errors import AccountsNeeded, HostUnusable, NotAFolder, PortTaken
 from celosia.web.server.certificate import fingerprint, own_certificate, plain_name, refuse_unusable
 from celosia.web.server.sessions import Sessions
@@ -91,7 +90,7 @@ def serve(
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         listener.close()
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_folder(scratch)
 
 
 def _refuse_without_accounts(root: Path, asked: Listening) -> None:
@@ -141,8 +140,9 @@ def _first_page(root: Path, only: str) -> str:
 
 def _open_socket(asked: Listening) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name == "posix":
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # On Windows the word REUSE would let another program take the port as well, and its visitors with it.
+    option = socket.SO_REUSEADDR if os.name == "posix" else socket.SO_EXCLUSIVEADDRUSE  # type: ignore[attr-defined]
+    listener.setsockopt(socket.SOL_SOCKET, option, 1)
     try:
         listener.bind((asked.host, asked.port or 0))
         listener.listen()  # a browser that opens the address at once waits in line instead of being refused

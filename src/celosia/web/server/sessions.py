@@ -9,12 +9,12 @@ import asyncio
 import hmac
 import math
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from celosia.storage import remove_folder
 from celosia.workbench.operation import OWNER
 
 LIFE = 12 * 60 * 60  # seconds that a session lasts at most
@@ -57,7 +57,7 @@ def remove_file(session: Session, path: str) -> None:
     folder = str(Path(path).parent)
     if folder in session.scratch_folders:
         session.scratch_folders.discard(folder)
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(Path(folder))
 
 
 class Sessions:
@@ -136,7 +136,7 @@ class Sessions:
         """End a session and remove its uploads and downloads."""
         self._sessions.pop(session.id, None)
         for folder in session.scratch_folders:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(Path(folder))
 
     def close_all(self, login: str, but: Session | None = None) -> None:
         """End every session of an account."""

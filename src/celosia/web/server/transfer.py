@@ -25,6 +25,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from celosia import messages
 from celosia.errors import CelosiaError
 from celosia.storage import DiskFull, FolderUnwritable
+from celosia.system.paths import unreserved_name
 from celosia.web.errors import NotYourRole, UploadTooLarge
 from celosia.web.server import rights
 from celosia.web.server.server import Server
@@ -40,7 +41,7 @@ def harmless_name(given: str) -> str:
     """A file's own name without anything that could lead elsewhere or surprise a shell."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]
     plain = re.sub(r"[^\w.-]+", "_", last).strip("._")
-    return plain[-80:].lstrip("._-") or "archivo"
+    return unreserved_name(plain[-80:].lstrip("._-") or "archivo")
 
 
 async def receive_upload(server: Server, request: Request) -> Response:
