@@ -281,6 +281,16 @@ def test_a_folder_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, monkey
     assert (old / "data.csv").read_bytes() == b"old"
 
 
+@pytest.mark.parametrize(("last_error", "error"), [(32, FileInUse), (5, FileUnreadable)], ids=["held", "forbidden"])
+def test_windows_is_asked_why_a_file_cannot_be_opened(
+    windows: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_error: int, error: type[Exception]
+) -> None:
+    kernel = SimpleNamespace(CreateFileW=lambda *_: system._NO_HANDLE, GetLastError=lambda: last_error)
+    monkeypatch.setattr(system, "_kernel32", lambda: kernel)
+    with pytest.raises(error), storage.translate_read_errors(tmp_path / "t.csv"):
+        raise PermissionError(errno.EACCES, "", str(tmp_path / "t.csv"))
+
+
 def test_a_file_that_another_program_reads_alone_is_said_to_be_in_use(tmp_path: Path) -> None:
     with pytest.raises(FileInUse), storage.translate_read_errors(tmp_path / "t.csv"):
         raise _fault(32, str(tmp_path / "t.csv"))

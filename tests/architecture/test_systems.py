@@ -81,3 +81,32 @@ def test_files_are_moved_where_a_file_in_use_is_named() -> None:
         if name in ("replace", "rename") and _is_os(call)
     ]
     assert moved == []
+
+
+def test_processes_are_started_anew_on_every_system() -> None:
+    # `fork` is Linux's habit; Windows has none, and on macOS libraries break after it.
+    starters = {"Process", "Pool", "ProcessPoolExecutor", "Manager", "set_start_method"}
+    libraries = ("multiprocessing", "concurrent", "ProcessPoolExecutor")
+    made = [
+        f"{module.where}:{call.lineno} {ast.unparse(call.func)}"
+        for module in modules()
+        for name, call in calls(module.tree)
+        if name in starters and ast.unparse(call.func).split(".")[0] in libraries
+    ]
+    assert made == []
+    contexts = [call for module in modules() for name, call in calls(module.tree) if name == "get_context"]
+    assert contexts
+    assert {ast.unparse(call.args[0]) for call in contexts} == {"'spawn'"}
+
+
+def test_a_folder_is_removed_where_an_antivirus_is_waited_for() -> None:
+    # Spark is not tested on Windows, and a sweep comes again.
+    may = ("celosia.system", "celosia.storage", "celosia.data.engines.spark", "celosia.data.readers.folder")
+    removed = [
+        f"{module.where}:{call.lineno}"
+        for module in modules()
+        if not module.name.startswith(may)
+        for name, call in calls(module.tree)
+        if name == "rmtree"
+    ]
+    assert removed == []

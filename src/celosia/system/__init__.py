@@ -30,6 +30,7 @@ _ACCESS_DENIED, _SHARING_VIOLATION, _LOCK_VIOLATION, _INVALID_PARAMETER = 5, 32,
 # What disks of a network and of other systems answer where a folder is to be flushed, or the memory of the disk.
 _CANNOT_FLUSH = frozenset((errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.ENOTTY))
 _FULL_FLUSH = 51  # F_FULLFSYNC
+_READ, _SHARED, _EXISTING, _NO_HANDLE = 0x80000000, 7, 3, ctypes.c_void_p(-1).value
 _QUERY_PROCESS, _SYNCHRONIZE, _STILL_RUNNING = 0x1000, 0x100000, 0x102
 
 
@@ -121,9 +122,19 @@ def _is_alive_on_windows(process: int) -> bool:
         kernel.CloseHandle(ctypes.c_void_p(handle))
 
 
+def _is_held(path: str) -> bool:
+    """Whether a program keeps a file to itself: `open` gives no reason where Windows refuses it."""
+    kernel = _kernel32()
+    handle = kernel.CreateFileW(path, _READ, _SHARED, None, _EXISTING, 0, None)
+    if handle in (None, _NO_HANDLE):
+        return kernel.GetLastError() in (_SHARING_VIOLATION, _LOCK_VIOLATION)
+    kernel.CloseHandle(ctypes.c_void_p(handle))
+    return False
+
+
 def _kernel32() -> Any:
     library = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
-    library.OpenProcess.restype = ctypes.c_void_p
+    library.OpenProcess.restype = library.CreateFileW.restype = ctypes.c_void_p
     return library
 
 
@@ -156,6 +167,8 @@ def path_in_use(fault: OSError) -> str:
     number, names = getattr(fault, "winerror", None), (fault.filename2, fault.filename)
     path = next((os.fsdecode(name) for name in names if isinstance(name, str | bytes)), "")
     if number in (_SHARING_VIOLATION, _LOCK_VIOLATION):
+        return path
+    if WINDOWS and number is None and fault.errno == errno.EACCES and _is_held(path):
         return path
     # What Windows answers to a move over a file in use, or of a folder with one; a read-only file is another matter.
     is_move = number == _ACCESS_DENIED and fault.filename2 is not None

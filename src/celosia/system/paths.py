@@ -21,7 +21,7 @@ from celosia import system
 
 _LONGEST = 259  # signs of a path that every Windows opens
 _BELOW = 120  # signs of the longest path that is made below a folder that somebody names
-_PREFIX, _SHARE_PREFIX = "\\\\?\\", "\\\\?\\UNC\\"
+LONG_PATH, _LONG_SHARE = "\\\\?\\", "\\\\?\\UNC\\"  # before a path without a limit
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10)}
 _SYSTEM_FILES = {"desktop.ini", "thumbs.db"}
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:\\/~+][\w.:\\/~+-]*")
@@ -35,9 +35,9 @@ def usable_path(path: Path) -> Path:
 def _without_limit(path: str) -> str:
     r"""A path of Windows that may become too long, as `\\?\C:\…` or `\\?\UNC\server\share\…`; else as it is."""
     absolute = ntpath.abspath(path)
-    if absolute.startswith("\\\\?\\") or len(absolute) + _BELOW <= _LONGEST or _opens_long_paths():
+    if absolute.startswith(LONG_PATH) or len(absolute) + _BELOW <= _LONGEST or _opens_long_paths():
         return path
-    return _SHARE_PREFIX + absolute[2:] if absolute.startswith("\\\\") else _PREFIX + absolute
+    return _LONG_SHARE + absolute[2:] if absolute.startswith("\\\\") else LONG_PATH + absolute
 
 
 def _opens_long_paths() -> bool:

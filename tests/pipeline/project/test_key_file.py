@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import unicodedata
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -117,3 +118,19 @@ def test_nothing_under_twelve_characters_is_taken(phrase):
 def test_no_short_piece_written_again_and_again_is_taken(piece, times):
     with pytest.raises(PassphraseObvious):
         refuse_weak(piece * times, "Ana Rojas")
+
+
+def test_a_key_opens_whatever_keyboard_typed_the_accents(tmp_path):
+    phrase = "la montaña y el páramo de día"
+    apart = unicodedata.normalize("NFD", phrase)
+    for number, (made_with, typed) in enumerate([(phrase, apart), (apart, phrase)]):
+        new_identity("Ana Rojas", made_with, tmp_path / f"{number}.key", cost=CHEAP)
+        assert load_identity(typed, tmp_path / f"{number}.key").name == "Ana Rojas"
+
+
+def test_a_key_once_sealed_with_its_accents_apart_still_opens(monkeypatch):
+    apart = unicodedata.normalize("NFD", "la montaña y el páramo de día")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(key_file, "_one_spelling", lambda passphrase: passphrase)
+        body = key_file.seal_key(Ed25519PrivateKey.generate(), "Ana Rojas", apart, CHEAP)
+    assert key_file.open_key(body, apart)[0] == "Ana Rojas"

@@ -43,6 +43,7 @@ from celosia.data.sniffing._encoding import PREFIX
 from celosia.hierarchy.errors import BinaryFile, EmptyFile, UnreadableText, WrongEncoding
 from celosia.model.sources import Notice, ReadingChoices
 from celosia.storage import DiskFull, lasting_path, means_full_disk, translate_read_errors
+from celosia.system.paths import LONG_PATH
 
 _NO_CELL = "\x01celosia\x02null\x03"  # a text no cell has: with it the reader never makes a NULL
 _BUFFER = 2 * LONGEST_LINE
@@ -257,7 +258,9 @@ def _read_csv(text: Path, choices: ReadingChoices, width: int) -> str:
 
 def _no_glob(path: Path) -> str:
     """The path with the characters of file patterns made plain."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.resolve()))
+    text = str(path.resolve())
+    prefix = LONG_PATH if text.startswith(LONG_PATH) else ""
+    return prefix + "".join(f"[{c}]" if c in "*?[" else c for c in text.removeprefix(prefix))
 
 
 def _literal(text: str) -> str:
