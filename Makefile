@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test tests test-slow lint format types docs pages bench lock clean java postgres chromium test-windows windows
+.PHONY: help demo test tests test-slow lint format types docs pages bench dist lock clean java postgres chromium test-windows windows
 
 help:
 	@echo "make demo       instala lo necesario y recorre celosia con datos de prueba · set up and walk through celosia"
@@ -23,6 +23,7 @@ help:
 	@echo "make docs       la documentación en docs/site · the documentation in docs/site"
 	@echo "make pages      regenera las páginas hechas desde el código · remake the pages made from the code"
 	@echo "make bench      tiempos y memoria · times and memory"
+	@echo "make dist       el paquete, el código fuente y la lista de componentes · wheel, sdist, bill of materials"
 	@echo "make lock       recalcula requirements/*.lock · compile the locks again"
 	@echo "make clean      borra entornos y resultados · remove environments and results"
 
@@ -68,7 +69,7 @@ types: $(TEST)
 tests: $(TEST) java postgres chromium
 	$(PYTEST) -m "not slow"
 
-test-slow: $(TEST) java postgres chromium windows .venvs/pycanon/.stamp
+test-slow: $(TEST) java postgres chromium windows .venvs/pycanon/.stamp .venvs/lock/.stamp .venvs/materials/.stamp
 	$(PYTEST) -m slow
 
 # A part of test-slow: the program under a CPython for Windows.
@@ -108,6 +109,13 @@ docs: pages .venvs/docs/.stamp
 bench: $(TEST) .venvs/pycanon/.stamp .venvs/anjana/.stamp
 	$(BIN)/python -m bench $(ONLY) $(if $(SMALL),--small) $(if $(ROWS),--rows $(ROWS)) $(if $(RECORD),--record)
 
+# What a release is handed out as: wheel, source package and its bill of materials.
+dist: $(CORE) .venvs/materials/.stamp
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/python scripts/materials.py write requirements/desktop.lock dist/celosia-$$($(BIN)/celosia --version | cut -d' ' -f2).cdx.json
+	.venvs/materials/bin/python scripts/materials.py check dist/*.cdx.json
+
 LOCK := .venvs/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--no-header --no-emit-index-url --no-emit-find-links $(UPGRADE)
 
@@ -116,9 +124,12 @@ lock: .venvs/lock/.stamp
 	$(LOCK) requirements/build.in -o requirements/build.lock
 	$(LOCK) requirements/lock.in -o requirements/lock.lock
 	$(LOCK) requirements/windows.in -o requirements/windows.lock
+	$(LOCK) requirements/embedded.in -o requirements/embedded.lock
+	$(LOCK) requirements/materials.in -o requirements/materials.lock
 	$(LOCK) pyproject.toml -c requirements/build.lock -o requirements/core.lock
 	$(LOCK) pyproject.toml --all-extras requirements/test.in \
 		-c requirements/build.lock -c requirements/core.lock -o requirements/test.lock
+	$(LOCK) pyproject.toml --extra desktop -c requirements/test.lock -o requirements/desktop.lock
 	$(LOCK) requirements/docs.in -o requirements/docs.lock
 	$(LOCK) requirements/pycanon.in -o requirements/pycanon.lock
 	$(LOCK) requirements/anjana.in -o requirements/anjana.lock

@@ -14,3 +14,4 @@ from .pipeline.candidate.run import run_plan as run_plan
 from .pipeline.intake.init_project import init as init
 from .pipeline.intruder.attack import intrude as intrude
 from .pipeline.planning.plan import make_plan as make_plan
+from .version import __version__ as __version__

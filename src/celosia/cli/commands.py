@@ -51,6 +51,8 @@ _BUILDERS = {
     "account": "serve.account_command",
     "protocol": "project.protocol.command",
     "demo": "project.demo.command",
+    "examples": "project.examples.command",
+    "bundle": "project.bundle.command",
 }
 
 

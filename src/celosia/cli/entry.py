@@ -23,6 +23,7 @@ from celosia.cli.commands import Commands, short_help
 from celosia.cli.errors import OutputLost
 from celosia.cli.shell import LocalGroup, language_option, usage_sentence
 from celosia.errors import CelosiaError, InternalFault, WrongUse
+from celosia.version import __version__
 
 _INTERRUPTED = 130
 _ERRORS_AT_START = ("strict", "surrogateescape")  # as Python opens a stream where nobody asked for anything
@@ -171,9 +172,7 @@ def _names_a_command(arguments: Sequence[str]) -> bool:
 def _version_option() -> click.Option:
     def show(context: click.Context, _: click.Parameter, requested: bool) -> None:
         if requested:
-            from importlib.metadata import version
-
-            click.echo(f"celosia {version('celosia')}")
+            click.echo(f"celosia {__version__}")
             context.exit()
 
     return click.Option(
