@@ -18,7 +18,8 @@ from markupsafe import Markup
 
 import celosia.dossier as dossier
 from bench.terminal import amount_text, change_text, faster_text, ratio_text
-from celosia.dossier.drawing import Drawing, Shape, circle, label, line
+from celosia.drawing.picture import Drawing
+from celosia.drawing.shapes import Shape, circle, label, line
 
 WIDTH, HEIGHT = 640, 380
 LEFT, RIGHT, TOP, BOTTOM = 60, 176, 34, 44  # room around the plot

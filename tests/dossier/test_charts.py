@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from celosia import messages
-from celosia.dossier.charts import (
-    class_size_svg,
-    correlation_change_svg,
-    distribution_svg,
-    risk_utility_svg,
-    scenario_risk_svg,
+from celosia.drawing.picture import Drawing
+from celosia.drawing.svg import png_bytes
+from celosia.model.reports.evaluation import (
+    AssociationChange,
+    Distribution,
+    RiskComparison,
+    RiskSide,
+    risk_and_loss_chart,
 )
-from celosia.dossier.pdf import picture_png
-from celosia.model.reports.evaluation import AssociationChange, Distribution, RiskComparison, RiskSide
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,6 +26,11 @@ def side(*rows: int) -> RiskSide:
     """A file whose classes of one, two and more rows hold so many rows."""
     sizes = tuple((name, many, many) for name, many in zip(("1", "2", "3–9"), rows, strict=True))
     return RiskSide(sum(rows), None, 3, 1, None, rows[0], {"2": rows[0]}, 0, rows[0], rows[0] / sum(rows), 1.0, sizes)
+
+
+def scenarios(*shares: tuple[str, float, float], threshold: str = "0.3") -> Drawing:
+    """The picture of the shares at risk in these scenarios."""
+    return replace(RISK, threshold=threshold, scenarios=shares).scenario_chart()
 
 
 RISK = RiskComparison(("sexo", "edad"), "0.3", side(50, 30, 20), side(5, 15, 80))
@@ -38,11 +44,11 @@ CHANGE = AssociationChange(
 )
 SHARES = Distribution("cargo <jefe>", ("a", "*", ""), (0.7, 0.0, 0.3), (0.5, 0.4, 0.1))
 PICTURES = {
-    "class_sizes": lambda: class_size_svg(RISK),
-    "distribution": lambda: distribution_svg(SHARES),
-    "scenarios": lambda: scenario_risk_svg([("sexo × edad", 0.687, 0.0001), ("sexo", 0.01, 0.0)], "0.3"),
-    "association": lambda: correlation_change_svg(CHANGE),
-    "risk_utility": lambda: risk_utility_svg([("antes", 1.0, 0.0), ("después", 0.01, 0.24)], "0.3"),
+    "class_sizes": lambda: RISK.class_size_chart().svg(),
+    "distribution": lambda: SHARES.chart().svg(),
+    "scenarios": lambda: scenarios(("sexo × edad", 0.687, 0.0001), ("sexo", 0.01, 0.0)).svg(),
+    "association": lambda: CHANGE.chart().svg(),
+    "risk_utility": lambda: risk_and_loss_chart([("antes", 1.0, 0.0), ("después", 0.01, 0.24)], "0.3").svg(),
 }
 
 
@@ -93,7 +99,7 @@ def test_a_small_risk_never_reads_as_none() -> None:
 
 
 def test_bars_are_as_long_as_their_shares() -> None:
-    tree = ET.fromstring(distribution_svg(SHARES))
+    tree = ET.fromstring(SHARES.chart().svg())
     bars = [float(s.get("width")) for s in tree.iter(f"{SVG}rect") if s.get("class") == "ch-before"][1:]
     assert bars[0] / bars[2] == pytest.approx(0.7 / 0.3, rel=0.01)
     assert bars[1] == 0
@@ -105,13 +111,13 @@ def test_the_sign_of_a_change_is_told_without_colour() -> None:
 
 
 def test_a_picture_becomes_a_png_with_the_fonts_it_carries() -> None:
-    made = picture_png(PICTURES["class_sizes"]())
+    made = png_bytes(PICTURES["class_sizes"]())
     assert made.startswith(b"\x89PNG")
-    assert made == picture_png(PICTURES["class_sizes"]())
+    assert made == png_bytes(PICTURES["class_sizes"]())
 
 
 def test_names_of_points_that_coincide_stand_apart() -> None:
-    found = ET.fromstring(risk_utility_svg([("antes", 1.0, 0.0), ("después", 1.0, 0.0)], "0.3"))
+    found = ET.fromstring(risk_and_loss_chart([("antes", 1.0, 0.0), ("después", 1.0, 0.0)], "0.3").svg())
     heights = {text.text: float(text.get("y", "0")) for text in found.iter(f"{SVG}text")}
     assert abs(heights["antes"] - heights["después"]) >= 14
 
@@ -119,9 +125,9 @@ def test_names_of_points_that_coincide_stand_apart() -> None:
 def test_the_ends_of_an_interval_have_the_decimal_mark_of_the_language() -> None:
     ages = Distribution("edad", ("≤ 36.6", "36.6–49", "> 49", "v1.5"), (0.2, 0.3, 0.3, 0.2), (0.2, 0.3, 0.3, 0.2))
     with messages.speaking("es"):
-        drawn = distribution_svg(ages)
+        drawn = ages.chart().svg()
     assert all(words in drawn for words in ("≤ 36,6", "36,6–49", "v1.5"))
 
 
 def test_a_criterion_of_a_third_is_drawn_as_a_third() -> None:
-    assert "RI ≥ 1/3" in scenario_risk_svg([("sexo", 0.5, 0.1)], "0.3333333333333333")
+    assert "RI ≥ 1/3" in scenarios(("sexo", 0.5, 0.1), threshold="0.3333333333333333").svg()

@@ -28,7 +28,7 @@ from celosia.dossier.document import (
     Table,
     printable,
 )
-from celosia.dossier.pdf import picture_png
+from celosia.drawing.svg import png_bytes
 from celosia.model.errors import MissingExtra
 
 _TICKED, _EMPTY = "☒", "☐"
@@ -183,7 +183,7 @@ def _add_signers(made: Any, signers: Sequence[Signer]) -> None:
 def _add_picture(made: Any, block: Picture) -> None:
     section = made.sections[0]
     room = section.page_width - section.left_margin - section.right_margin
-    made.add_picture(io.BytesIO(picture_png(block.svg)), width=room)
+    made.add_picture(io.BytesIO(png_bytes(block.svg)), width=room)
     made.add_paragraph(block.caption, style="Caption")
 
 

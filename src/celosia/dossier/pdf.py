@@ -8,34 +8,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 from celosia import messages
 from celosia.dossier.document import Block, Document, Signatures, Table, kind_of, printable
+from celosia.drawing.typesetter import load_typst
 from celosia.errors import InternalFault
-from celosia.model.errors import MissingExtra
 
 _LAYOUT = Path(__file__).parent / "templates" / "document.typ"
 _PIECE = 43  # characters of a signature on one line of its box
-_PICTURE = """#set page(width: auto, height: auto, margin: 0pt)
-#image(bytes(sys.inputs.picture), format: "svg")"""
-
-
-def can_write_pdf() -> bool:
-    """Whether the optional part that writes PDF is installed."""
-    return find_spec("typst") is not None
-
-
-def load_typst() -> ModuleType:
-    """The library that writes PDF and PNG, an optional part; it is large, so it is loaded when a document is made."""
-    try:
-        return import_module("typst")
-    except ModuleNotFoundError:
-        raise MissingExtra(feature=messages.text("documents.pdf_feature"), extra="pdf") from None
 
 
 def to_pdf(document: Document, now: datetime) -> bytes:
@@ -53,11 +35,6 @@ def to_png(document: Document, now: datetime, ppi: float = 90.0) -> tuple[bytes,
         _LAYOUT.read_bytes(), {"document": json.dumps(data, ensure_ascii=False)}, _whole(now), "png", ppi
     )
     return tuple(made) if isinstance(made, list) else (made,)
-
-
-def picture_png(svg: str, ppi: float = 144.0) -> bytes:
-    """A drawing as a bitmap, for formats that have no SVG."""
-    return bytes(_compile_typst(_PICTURE.encode(), {"picture": svg}, 0, "png", ppi))
 
 
 def document_data(document: Document) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from typing import Any
 
 from celosia import messages
 from celosia.dossier.document import Block, Document, Fields, Heading, Items, Note, Paragraph, Picture, table_of
-from celosia.dossier.drawing import Drawing, label, rect
 from celosia.dossier.minsal import Attacks, Attempts, Override, intruder_rows, override_sentence
 from celosia.dossier.technique import Done, change_sentences, done_sentences, quoted_names, technique_name
+from celosia.drawing.picture import Drawing
+from celosia.drawing.shapes import label, rect
 from celosia.model.people import Approval
 from celosia.model.reports.verification import Publication
 from celosia.model.verdict import CheckReport

@@ -39,3 +39,7 @@ class NothingChosen(WrongUse, fields="option"):
 
 class MissingExtra(WrongUse, fields="feature extra"):
     """An optional part of celosia is not installed."""
+
+
+class NothingToDraw(WrongUse, fields="report"):
+    """A report has no picture."""

@@ -65,7 +65,7 @@ def run(
 ) -> int:
     """Evaluate, save and show; 1 where a property that was asked for is not preserved."""
     from celosia.dossier.evaluation import definitions
-    from celosia.dossier.pdf import load_typst
+    from celosia.drawing.typesetter import load_typst
     from celosia.pipeline.assessment.evaluate import evaluate
     from celosia.pipeline.assessment.evaluation_files import save_evaluation
 

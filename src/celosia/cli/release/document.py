@@ -26,7 +26,7 @@ def command() -> click.Command:
 
 def run(project: Path, audience: str, formats: tuple[str, ...], into: Path | None, as_json: bool) -> None:
     """Write the documents and say where they are."""
-    from celosia.dossier.pdf import can_write_pdf
+    from celosia.drawing.typesetter import can_write_pdf
     from celosia.pipeline.release.documents import write_documents
 
     language = _requested_language(click.get_current_context())

@@ -15,7 +15,11 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from celosia import messages
+from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.picture import Drawing
 from celosia.model.plain import plain_fields
+from celosia.model.reports.report import Drawings, Records, Report
 
 INTRUDER_FORMAT = "celosia/intruder/1"
 
@@ -122,8 +126,8 @@ class HumanPart:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AttackReport(Report):
     """Everything the intruder tried on one file; in a project also what the same attacks give on the original."""
 
     target: str  # digest of the file attacked
@@ -166,10 +170,63 @@ class AttackReport:
         candidates += [estimate for estimate in self.estimates if estimate.works]
         return max(candidates, key=lambda found: found.persons, default=None)
 
+    @property
+    def summary(self) -> str:
+        """How many attacks were tried, how many work, and what reaches most people."""
+        tried = [estimate for estimate in self.estimates if estimate.measured]
+        said = messages.text(
+            "reports.summary.attack",
+            tried=len(tried),
+            works=sum(estimate.works for estimate in tried),
+            findings=len(self.findings),
+        )
+        if self.strongest is None:
+            return said
+        return f"{said} {messages.text('reports.summary.attack_reach', count=self.strongest.persons)}"
+
+    def records(self) -> Records:
+        """One line per attack, then one per finding."""
+        rates = "rate low high control_rate excess excess_low excess_high"
+        names = f"attack aim risk attempts successes {rates} persons works"
+        lines = [{**each.as_dict(), "aim": each.detail.get("sensitive")} for each in self.estimates]
+        found = [
+            {"attack": finding.kind, "risk": "finding", "persons": finding.persons, "works": finding.severity != "low"}
+            for finding in self.findings
+        ]
+        return [{name: line[name] for name in names.split()} for line in lines] + found
+
+    def words(self) -> Records:
+        """The lines that say most, with the names of the attacks in words."""
+        names = "attempts rate control_rate excess_low persons works".split()
+        return [
+            {"attack": _attack_words(line["attack"], line.get("aim"))} | {name: line.get(name) for name in names}
+            for line in self.records()
+        ]
+
+    def drawings(self) -> Drawings:
+        """The success of each attack against its control."""
+        return {"attacks": self._chart} if any(estimate.measured for estimate in self.estimates) else {}
+
+    def _chart(self) -> Drawing:
+        tried = [estimate for estimate in self.estimates if estimate.rate is not None]
+        series = [
+            Series(messages.text("reports.chart.control"), tuple(each.control_rate or 0.0 for each in tried)),
+            Series(messages.text("reports.chart.attack"), tuple(each.rate or 0.0 for each in tried)),
+        ]
+        names = [_attack_words(estimate.attack, estimate.detail.get("sensitive")) for estimate in tried]
+        return lying_bars("attacks", messages.text("reports.chart.attacks"), names, series)
+
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""
         names = "target seed rows persons estimates findings notes quasi sensitive before findings_before human works"
         return {"format": INTRUDER_FORMAT, **plain_fields(self, names)}
+
+
+def _attack_words(attack: str, aim: object = None) -> str:
+    """The name of an attack or of a kind of finding in words, and at which variable it aims."""
+    known = (key for key in (f"intruder.attack.{attack}", f"intruder.kind.{attack}") if messages.has(key))
+    words = next(map(messages.text, known), attack)
+    return f"{words}: {aim}" if aim else words
 
 
 def _question(estimate: Estimate) -> tuple[object, ...]:

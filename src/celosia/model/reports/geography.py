@@ -10,6 +10,10 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from celosia import messages
+from celosia.model.plain import plain_fields
+from celosia.model.reports.report import Records, Report
+
 FORMAT = "celosia/geography/1"
 MINIMUM = 50  # every category needs more than this many units
 FLOORS = (10_000, 20_000, 100_000)  # inhabitants that an area is asked to have, in rising severity
@@ -67,8 +71,8 @@ class GeographyLevel:
         return asdict(self) | {"floors": floors}
 
 
-@dataclass(frozen=True, slots=True)
-class GeographyReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class GeographyReport(Report):
     """The rule over one variable: each level, the finest that passes, and what may be done."""
 
     variable: str
@@ -94,6 +98,18 @@ class GeographyReport:
         """The finest level at which every area reaches a population floor."""
         passing = (level.level for level in self.levels if level.areas if _reaches(level, floor))
         return next(passing, None)
+
+    @property
+    def summary(self) -> str:
+        """Whether every area has enough units, and at which level."""
+        given = {"variable": self.variable, "minimum": self.minimum}
+        if self.finest is None:
+            return messages.text("reports.summary.geography_fails", **given)
+        return messages.text("reports.summary.geography", **given, level=self.finest)
+
+    def records(self) -> Records:
+        """One line per level of detail."""
+        return [plain_fields(level, "level areas smallest small_areas small_units passes") for level in self.levels]
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files; no area is named."""

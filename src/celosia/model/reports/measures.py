@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
+from celosia import messages
+from celosia.drawing.charts import Series, standing_bars
+from celosia.drawing.picture import Drawing
 from celosia.model.errors import UnknownFormat
+from celosia.model.reports.report import Drawings, Records, Report
 
 MEASURE_FORMAT = "celosia/measure/1"
 THRESHOLDS = (2, 3, 5, 10)
@@ -88,8 +93,8 @@ class SuppressedRows:
         return {"rows": self.rows, "persons": self.persons, "sensitive": _all_as_dict(self.sensitive)}
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class MeasureReport(Report):
     """Everything `measure` says about a table."""
 
     rows: int
@@ -112,6 +117,50 @@ class MeasureReport:
             return self.rows_below[int(measure.removeprefix("rows_below_"))]
         return _TABLE_FIGURES[measure](self)
 
+    @property
+    def summary(self) -> str:
+        """How many rows and classes there are, and the smallest class."""
+        if self.k is None:
+            return messages.text("reports.summary.measure_empty", rows=self.rows)
+        if self.persons is None:
+            return messages.text("reports.summary.measure", rows=self.rows, classes=self.classes, k=self.k)
+        k_persons = self.k if self.k_persons is None else self.k_persons
+        return messages.text(
+            "reports.summary.measure_persons",
+            rows=self.rows,
+            persons=self.persons,
+            classes=self.classes,
+            k=self.k,
+            k_persons=k_persons,
+        )
+
+    def records(self) -> Records:
+        """One line per figure; those of a sensitive variable carry its name."""
+        table: dict[str, Figure] = {"rows": self.rows, "persons": self.persons, "classes": self.classes, "k": self.k}
+        table |= {"k_persons": self.k_persons, "unique_rows": self.unique_rows}
+        table |= {f"rows_below_{threshold}": rows for threshold, rows in self.rows_below.items()}
+        lines = [{"measure": name, "sensitive": None, "value": value} for name, value in table.items()]
+        for variable, measures in self.sensitive.items():
+            lines += [
+                {"measure": name, "sensitive": variable, "value": value} for name, value in measures.figures.items()
+            ]
+        return [line for line in lines if line["value"] is not None]
+
+    def drawings(self) -> Drawings:
+        """The rows by the size of their class."""
+        return {"class-sizes": self._class_sizes} if self.classes else {}
+
+    def _class_sizes(self) -> Drawing:
+        edges = sorted(self.rows_below)
+        in_classes = self.rows - self.suppressed.rows
+        counts = [self.rows_below[edge] for edge in edges]
+        rows = [high - low for low, high in pairwise([0, *counts, in_classes])]
+        lows = [1, *edges]
+        names = [_band(low, high) for low, high in pairwise([*lows, None])]
+        shares = tuple(count / max(self.rows, 1) for count in rows)
+        title, axis = messages.text("evaluation.chart.class_sizes"), messages.text("evaluation.chart.class_size_axis")
+        return standing_bars("class-sizes", title, names, [Series("", shares)], axis)
+
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""
         return {
@@ -128,6 +177,13 @@ class MeasureReport:
             "reading": {"missing": self.missing.value, "sensitive_missing": "own", "l_empty": "value"},
             "undefined": {name: reason.value for name, reason in self.undefined.items()},
         }
+
+
+def _band(low: int | None, high: int | None) -> str:
+    """The sizes from one edge up to the next, as a name: 1, 3–4, 10+."""
+    if low is None or high is None:
+        return f"{low}+"
+    return str(low) if high == low + 1 else f"{low}–{high - 1}"
 
 
 _TABLE_FIGURES = {

@@ -10,7 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from celosia import messages
+from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.picture import Drawing
 from celosia.model.plain import plain_fields
+from celosia.model.reports.report import Drawings, Records, Report, flat_lines
 
 PEOPLE_RISK_FORMAT = "celosia/people-risk/2"
 
@@ -135,8 +139,8 @@ class PopulationSection:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleRiskReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class PeopleRiskReport(Report):
     """Everything `people_risk` says about a table."""
 
     variables: tuple[str, ...]
@@ -148,6 +152,37 @@ class PeopleRiskReport:
     household: HouseholdSection | None
     attackers: AttackersSection
     population: PopulationSection | None
+
+    @property
+    def summary(self) -> str:
+        """How many re-identifications are to be expected, and the highest risk."""
+        return messages.text(
+            "reports.summary.people_risk",
+            rows=self.rows,
+            expected=messages.decimal(self.individual.expected, 1),
+            highest="–" if self.individual.highest is None else messages.part(self.individual.highest),
+        )
+
+    def records(self) -> Records:
+        """One line per figure; `record_risk` gives the risk of each row to those who hold the data."""
+        figures = self.as_dict()
+        del figures["format"]
+        return flat_lines(figures)
+
+    def drawings(self) -> Drawings:
+        """The share of records above each threshold, for the prosecutor and the journalist."""
+        return {"attackers": self._chart} if self.attackers.prosecutor.above else {}
+
+    def _chart(self) -> Drawing:
+        given = {"prosecutor": self.attackers.prosecutor, "journalist": self.attackers.journalist}
+        known = {name: attack for name, attack in given.items() if attack is not None}
+        thresholds = list(self.attackers.prosecutor.above)
+        series = [
+            Series(messages.text(f"reports.chart.{name}"), tuple(attack.above.get(limit, 0.0) for limit in thresholds))
+            for name, attack in known.items()
+        ]
+        names = [messages.text("reports.chart.above", limit=limit) for limit in thresholds]
+        return lying_bars("attackers", messages.text("reports.chart.attackers"), names, series)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""

@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from celosia import messages
+from celosia.model.plain import plain_fields
+from celosia.model.reports.report import Records, Report
+
 FORMAT = "celosia/profile/1"
 
 
@@ -78,8 +82,8 @@ class Exposure:
     rows_below: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ProfileReport(Report):
     """Dimensions, one entry per variable, and the exposure of the proposed quasi-identifiers."""
 
     source: str
@@ -88,6 +92,27 @@ class ProfileReport:
     variables: tuple[VariableProfile, ...]
     exposure: Exposure | None = None
     dependencies: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def summary(self) -> str:
+        """The dimensions, and how many rows the proposed quasi-identifiers single out."""
+        said = messages.text("reports.summary.profile", rows=self.rows, columns=self.columns)
+        if self.exposure is None:
+            return said
+        alone = messages.text(
+            "reports.summary.profile_exposure",
+            variables=", ".join(self.exposure.quasi),
+            unique=self.exposure.unique_rows,
+        )
+        return f"{said} {alone}"
+
+    def records(self) -> Records:
+        """One line per variable: what it is and counts, no category."""
+        names = "role scale kind distinct missing masked"
+        return [
+            {"variable": each.name, **plain_fields(each, names), "rare_values": each.rare.values}
+            for each in self.variables
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""

@@ -15,14 +15,18 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia import messages
+from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.picture import Drawing
 from celosia.model.errors import UnknownFormat
 from celosia.model.plain import plain_fields
+from celosia.model.reports.report import Drawings, Records, Report
 from celosia.model.value_errors import ValueOutOfRange
 
 RISK_FORMAT = "celosia/risk/1"
 THRESHOLD = Fraction(3, 10)
 # An exponent of millions would be worked out digit by digit.
 _WRITTEN = re.compile(r"\d{1,18}/\d{1,18}|\d{0,18}[.,]?\d{0,18}([eE][+-]?\d{1,2})?")
+_DRAWN = 20  # scenarios in a picture
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -151,8 +155,8 @@ class ScenarioRisk:
         return shown if self.table is None else shown | {"table": self.table.as_dict()}
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ScenarioReport(Report):
     """Every scenario, the one with the largest share of units at risk first (A18)."""
 
     rows: int
@@ -169,6 +173,38 @@ class ScenarioReport:
     def units(self) -> int:
         """How many there are."""
         return self.rows if self.persons is None else self.persons
+
+    @property
+    def summary(self) -> str:
+        """How many scenarios there are, and the share at risk in the riskiest."""
+        if not self.scenarios:
+            return messages.text("reports.summary.risk_empty", rows=self.rows)
+        worst = self.scenarios[0]
+        return messages.text(
+            "reports.summary.risk",
+            count=len(self.scenarios),
+            variables=" × ".join(worst.scenario.variables),
+            share=messages.part(worst.share),
+            unit=messages.text(f"tables.unit.{self.unit}"),
+        )
+
+    def records(self) -> Records:
+        """One line per scenario, the riskiest first."""
+        names = "order variables threshold at_risk share rows_at_risk combinations combinations_at_risk unique".split()
+        lines = [risk.as_dict(order) for order, risk in enumerate(self.scenarios, start=1)]
+        return [
+            {name: " × ".join(line[name]) if name == "variables" else line[name] for name in names} for line in lines
+        ]
+
+    def drawings(self) -> Drawings:
+        """The share at risk in each scenario."""
+        return {"risk": self._chart} if self.scenarios else {}
+
+    def _chart(self) -> Drawing:
+        shown = self.scenarios[:_DRAWN]
+        title = messages.text("evaluation.chart.scenarios", threshold=threshold_text(shown[0].scenario.threshold))
+        names = [" × ".join(risk.scenario.variables) for risk in shown]
+        return lying_bars("scenarios", title, names, [Series("", tuple(risk.share for risk in shown))])
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""

@@ -11,6 +11,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from celosia import messages
+from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.picture import Drawing
+from celosia.model.reports.report import Drawings, Records, Report
+
 FORMAT = "celosia/special-uniques/1"
 ROWS_FORMAT = "celosia/special-rows/1"  # the rows behind, in the private folder only
 DIS_EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # zero alone, then intervals closed above, then the rest
@@ -41,8 +46,8 @@ class RepeatedPersons:
     single_person_rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialUniquesReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class SpecialUniquesReport(Report):
     """The published figures: counts of rows by size, the distribution of the scores, the part of each variable."""
 
     rows: int
@@ -63,6 +68,28 @@ class SpecialUniquesReport:
     skipped_cells: int
     repeated: RepeatedPersons | None = None
     left_out: tuple[str, ...] = ()  # quasi-identifiers that tell nobody apart, or that are to be removed
+
+    @property
+    def summary(self) -> str:
+        """How many rows are singled out by few variables."""
+        return messages.text(
+            "reports.summary.special", rows=self.rows, special=self.special_rows, unique=self.unique_rows
+        )
+
+    def records(self) -> Records:
+        """One line per size of the minimal uniques."""
+        return [asdict(size) for size in self.sizes]
+
+    def drawings(self) -> Drawings:
+        """The part of each variable in the scores."""
+        return {"contributions": self._chart} if any(self.contributions.values()) else {}
+
+    def _chart(self) -> Drawing:
+        parts = sorted(((part or 0.0, name) for name, part in self.contributions.items()), reverse=True)
+        whole = sum(part for part, _ in parts)
+        shares = tuple(part / whole for part, _ in parts)
+        title = messages.text("reports.chart.contributions")
+        return lying_bars("contributions", title, [name for _, name in parts], [Series("", shares)])
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files; shares run 0..1."""

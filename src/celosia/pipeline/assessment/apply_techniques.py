@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from celosia import messages
 from celosia.data.engines.open import open_engine
 from celosia.data.numbers import number_column
 from celosia.data.readers.ingest import ingest
@@ -26,8 +27,10 @@ from celosia.data.writers.csv import write_csv
 from celosia.data.writers.parquet import write_parquet
 from celosia.data.writers.statistical import write_dta, write_sav
 from celosia.data.writers.xlsx import write_xlsx
+from celosia.frames import frame_kind, make_frame
 from celosia.model.changes import StepChange
 from celosia.model.paths import WORKING_COPY
+from celosia.model.reports.report import Records, Report, html_table
 from celosia.model.variables import Role
 from celosia.pipeline.assessment.errors import PseudonymsNeedProject, UnknownExtension
 from celosia.pipeline.intake.proposed_dictionary import column_facts
@@ -61,13 +64,27 @@ class RemainingRisk:
     at_risk: int
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class ApplyResult(Report):
     """A treated file and the report of each step."""
 
     path: Path
     changes: tuple[StepChange, ...]
     remaining: RemainingRisk
+
+    @property
+    def summary(self) -> str:
+        """How many treatments there were, and how many rows remain at risk."""
+        return messages.text(
+            "reports.summary.apply",
+            steps=len(self.changes),
+            rows=self.remaining.rows,
+            at_risk=self.remaining.at_risk,
+        )
+
+    def records(self) -> Records:
+        """One line per step and column."""
+        return [line for change in self.changes for line in change_lines(change)]
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
@@ -85,6 +102,36 @@ class TreatedFrame(NamedTuple):
 
     frame: Any
     change: StepChange
+
+    @property
+    def summary(self) -> str:
+        """How many rows the treatment touched."""
+        change = self.change
+        return messages.text(
+            "reports.summary.treated", technique=change.technique, touched=change.rows_touched, rows=change.rows
+        )
+
+    def __repr__(self) -> str:
+        return f"<TreatedFrame: {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.summary, change_lines(self.change))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was done, as plain data; the frame itself is in `frame`."""
+        return self.change.as_dict()
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """What was done to each column, as a frame; the treated frame itself is in `frame`."""
+        return make_frame(change_lines(self.change), kind or frame_kind(self.frame))
+
+
+def change_lines(change: StepChange) -> list[dict[str, Any]]:
+    """What a step did to each column."""
+    return [
+        {"technique": change.technique, "variable": name, "cells": cells, "loss": change.loss.get(name)}
+        for name, cells in change.cells_touched.items()
+    ]
 
 
 def apply_steps(

@@ -27,6 +27,7 @@ from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.values import MISSING, is_masked
 from celosia.model.variables import Role
 from celosia.pipeline.assessment.errors import TableOfIdentifiers, TooManyCells, UnknownExtension
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.intake.proposed_dictionary import column_facts
 from celosia.pipeline.project.arguments import PathArg
@@ -102,6 +103,7 @@ class _ShownTable:
     figures: dict[str, Any]
 
 
+@remember_frame_kind
 def cross_table(source: Any, rows: str, columns: str | None = None, **choices: Any) -> TableReport:
     """The protected cross table of a file, database, project or frame.
 

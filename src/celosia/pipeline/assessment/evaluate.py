@@ -30,6 +30,7 @@ from celosia.pipeline.assessment.evaluation_risk import (
     search_metrics,
 )
 from celosia.pipeline.assessment.evaluation_samples import CommonColumns, FileColumns, make_samples
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.assessment.scenario_risk import read_scenario
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.project.folder import Project, names_project
@@ -65,6 +66,7 @@ class FilePair:
     order: Path | None = None  # the person of each row, where the institution knows it
 
 
+@remember_frame_kind
 def evaluate(
     before: Any,
     after: Any = None,

@@ -1,7 +1,4 @@
-"""Files of an evaluation: the page, and each picture as SVG and as PNG.
-
-typst renders the PNG from the same SVG with the fonts it carries, so that it is the same on every machine.
-"""
+"""Files of an evaluation: the page, and each picture as SVG and as PNG."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from pathlib import Path
 
 from celosia.dossier.charts import pictures
 from celosia.dossier.evaluation import evaluation_page
-from celosia.dossier.pdf import picture_png
+from celosia.drawing.svg import png_bytes
 from celosia.model.reports.evaluation import EvaluationReport
 from celosia.storage import atomic_write, make_private_folder
 
@@ -26,7 +23,7 @@ def save_evaluation(
             make_private_folder(pictures_into)
         for name, svg in pictures(report).items():
             contents[pictures_into / f"{name}.svg"] = svg.encode("utf-8")
-            contents[pictures_into / f"{name}.png"] = picture_png(svg)
+            contents[pictures_into / f"{name}.png"] = png_bytes(svg)
     for path, content in contents.items():
         if not path.parent.exists():
             make_private_folder(path.parent)

@@ -26,6 +26,7 @@ from celosia.model.reports.people_risk import (
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.values import MISSING, is_masked
 from celosia.pipeline.assessment.errors import HouseholdUnknown, PopulationTooSmall, UnusableWeights
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.population import parse_numbers, read_population
 from celosia.pipeline.project.progress import Progress, stage_progress
@@ -40,6 +41,7 @@ Weights = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
+@remember_frame_kind
 def people_risk(
     source: Any,
     variables: Sequence[str] | None = None,

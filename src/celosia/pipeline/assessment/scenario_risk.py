@@ -29,6 +29,7 @@ from celosia.pipeline.assessment.errors import (
     TableOfIdentifiers,
     TooManyScenarios,
 )
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.assessment.on_files import project_hierarchies
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.hierarchies import compiled_hierarchies
@@ -57,6 +58,7 @@ class ScenarioRequest:
         return bool(self.quasi) or (bool(self.scenarios) and self.all_combinations is None)
 
 
+@remember_frame_kind
 def scenario_risk(
     source: Any,
     scenarios: Sequence[str | Sequence[str] | Mapping[str, Any]] = (),

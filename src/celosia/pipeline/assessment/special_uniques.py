@@ -26,6 +26,7 @@ from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.values import MISSING, is_masked
 from celosia.model.variables import Kind, Role, Scale, Variable
 from celosia.pipeline.assessment.errors import ConstantVariable, WholeNumberExpected
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.assessment.on_files import project_hierarchies
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.hierarchies import compiled_hierarchies
@@ -42,6 +43,7 @@ _FEW = 100  # with more values than this, two of them are visible
 ValueCounts = tuple[tuple[str, int], ...]
 
 
+@remember_frame_kind
 def special_uniques(
     source: Any,
     variables: Sequence[str] | None = None,
@@ -110,6 +112,7 @@ def _row(tuples: Tuples, scored: scores.SpecialUniques, row: int) -> Iterator[ob
     yield from scored.contribution[row].tolist()
 
 
+@remember_frame_kind
 def geography_rule(
     source: Any,
     variable: str,
@@ -215,6 +218,7 @@ def _area_variable(data: OpenTable, name: str, unknown: Sequence[str]) -> Variab
     return replace(variable, kind=Kind.LOCATION, scale=Scale.CATEGORICAL, unknown=codes)
 
 
+@remember_frame_kind
 def rare_values(
     source: Any,
     threshold: int = RARE,

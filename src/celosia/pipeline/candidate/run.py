@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from celosia import messages
 from celosia.data.candidate import write_candidate
@@ -14,6 +15,7 @@ from celosia.data.engines.base import Engine
 from celosia.data.table import Table
 from celosia.model.paths import CandidatePaths
 from celosia.model.plan import Plan, digest_of
+from celosia.model.reports.report import Records, Report
 from celosia.model.rules import RuleReport
 from celosia.model.verdict import CheckReport, State
 from celosia.pipeline.candidate.before_after_sample import RowSampler, save_sample
@@ -47,8 +49,8 @@ from celosia.storage import (
 from celosia.tuples.table import Tuples
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class RunResult(Report):
     """A candidate that passed, its check, and the rules of its protocols that can be judged by now."""
 
     candidate: Path
@@ -56,6 +58,22 @@ class RunResult:
     check: CheckReport
     rules: RuleReport
     sampled: bool = True  # whether rows before and after were kept side by side
+
+    @property
+    def summary(self) -> str:
+        """How many rows the candidate has, and how many rules fail."""
+        return messages.text("reports.summary.run", rows=self.check.rows, failing=len(self.rules.failing))
+
+    def records(self) -> Records:
+        """One line per criterion that was measured on the written file."""
+        return [{"rule": line["rule"], "value": line["measured"], "state": line["state"]} for line in self._verdicts()]
+
+    def _verdicts(self) -> list[dict[str, Any]]:
+        return list(self.check.as_dict()["verdicts"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The check and the rules, as the command line writes them with --json."""
+        return {"candidate": str(self.candidate), **self.check.as_dict(), "rules": self.rules.as_dict()}
 
 
 def run_plan(

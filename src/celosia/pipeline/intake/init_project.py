@@ -25,6 +25,8 @@ from celosia.errors import BadInput
 from celosia.model import dictionary
 from celosia.model.paths import ProjectPaths
 from celosia.model.project import PROTOCOLS, ProjectConfig
+from celosia.model.reports.report import Records, Report
+from celosia.model.reports.suggested_roles import SuggestedRoles
 from celosia.model.schema import Schema
 from celosia.model.sources import Ingested, ReadingChoices
 from celosia.model.value_errors import ValueOutOfRange
@@ -67,12 +69,21 @@ from celosia.storage import (
 from celosia.system.paths import unreserved_name
 
 
-@dataclass(frozen=True, slots=True)
-class InitResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class InitResult(Report):
     """A fresh project and the proposed dictionary."""
 
     project: Project
     variables: tuple[Variable, ...]
+
+    @property
+    def summary(self) -> str:
+        """Where the project is, and how many variables wait for a review."""
+        return messages.text("reports.summary.init", folder=self.project.folder.name, count=len(self.variables))
+
+    def records(self) -> Records:
+        """One line per variable: what it seems to be, and why."""
+        return SuggestedRoles(self.variables).records()
 
     def as_dict(self) -> dict[str, Any]:
         """What was made, as its versioned JSON."""

@@ -21,6 +21,7 @@ from celosia.model.paths import SETTINGS
 from celosia.model.reports.attacks import UNJUDGED, AttackReport, HumanPart
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.assessment.evaluate import candidate_of
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.candidate.approvals import digest_for
 from celosia.pipeline.candidate.errors import ClaimsUnjudged
 from celosia.pipeline.candidate.intruder_evidence import ATTACKED, asks_attacks, count_findings, recorded_attacks
@@ -48,6 +49,7 @@ from celosia.storage import PRIVATE_FILE, atomic_write, content_digest, make_pri
 _KEY = "\x00person"
 
 
+@remember_frame_kind
 def intrude(
     target: Any,
     *,

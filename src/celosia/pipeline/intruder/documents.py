@@ -25,7 +25,7 @@ RECORDS = 20
 
 def refuse_unwritable_documents(html: PathArg | None, pdf: PathArg | None, worksheets: Sequence[PathArg]) -> None:
     """Refuse documents that could not be written, before any attack is tried."""
-    from celosia.dossier.pdf import load_typst
+    from celosia.drawing.typesetter import load_typst
 
     for path, suffix in ((html, ".html"), (pdf, ".pdf")):
         if path is not None:

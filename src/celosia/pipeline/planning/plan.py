@@ -12,6 +12,7 @@ from typing import Any
 
 from celosia import messages
 from celosia.model.plan import Plan, Policy
+from celosia.model.reports.report import Records, Report
 from celosia.pipeline.intake.open_table import OpenTable, open_table, refuse_changed_source
 from celosia.pipeline.planning.errors import NoFeasiblePlan, NothingLeft, PartitionedSearch
 from celosia.pipeline.planning.hierarchies import published_detail
@@ -28,12 +29,33 @@ from celosia.solver.problem import NoSolution
 from celosia.storage import atomic_write
 
 
-@dataclass(frozen=True, slots=True)
-class PlanResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanResult(Report):
     """A plan and where it was written."""
 
     plan: Plan
     path: Path
+
+    @property
+    def summary(self) -> str:
+        """What the plan costs, and whether it is proved."""
+        plan = self.plan
+        return messages.text(
+            "reports.summary.plan",
+            loss=messages.decimal(plan.loss, 4),
+            rows=plan.suppressed_rows,
+            share=messages.part(plan.suppressed_share),
+            classes=plan.classes,
+            proved=messages.text("reports.yes" if plan.optimal else "reports.no"),
+        )
+
+    def records(self) -> Records:
+        """The level of each quasi-identifier; None where it is not the same for all rows."""
+        return [{"variable": name, "level": self.plan.levels.get(name)} for name in self.plan.policy["quasi"]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as its versioned JSON."""
+        return self.plan.as_dict()
 
 
 def make_plan(

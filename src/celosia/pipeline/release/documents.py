@@ -29,8 +29,9 @@ from celosia.dossier.docx import to_docx
 from celosia.dossier.mel import annotated_document, annotated_rows, contrast_document
 from celosia.dossier.minsal import AnexoI, anexo_i_body, anexo_i_closing
 from celosia.dossier.page import to_html
-from celosia.dossier.pdf import can_write_pdf, to_pdf
+from celosia.dossier.pdf import to_pdf
 from celosia.dossier.reports import InternalFacts, PublicFacts, internal_report, public_report, publication_blocks
+from celosia.drawing.typesetter import can_write_pdf
 from celosia.evaluation.errors import ContrastOneKind, ContrastTooSmall
 from celosia.model.errors import UnknownVariable
 from celosia.model.paths import ANNOTATED_DICTIONARY

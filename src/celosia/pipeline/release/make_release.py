@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia import messages
-from celosia.dossier.pdf import load_typst
+from celosia.drawing.typesetter import load_typst
 from celosia.model.paths import SIGNATURES, ReleasePaths
 from celosia.model.people import Approval
 from celosia.model.plan import Plan, digest_of

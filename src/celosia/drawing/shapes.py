@@ -1,7 +1,6 @@
 """Plain shapes for pictures: what a chart is made of before it becomes SVG.
 
-Knows pixels, styles by name and text. Ignores what is drawn. The SVG is self-contained: style inside, light and dark,
-title and description for those who listen to it.
+Knows pixels, styles by name and text. Ignores what is drawn and how a shape is written.
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from celosia.dossier.page import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +26,6 @@ class Shape:
     anchor: str = "start"
     turned: int = 0
     opacity: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A picture: its shapes, and its name for those who listen to it."""
-
-    id: str
-    title: str
-    description: str
-    width: int
-    height: int
-    shapes: tuple[Shape, ...]
-
-    def svg(self) -> str:
-        """The picture as SVG text."""
-        return render("chart.svg.j2", d=self)
 
 
 def rect(style: str, x: float, y: float, width: float, height: float, text: str = "", opacity: float = 1.0) -> Shape:
