@@ -35,6 +35,9 @@ def read(frame: object, choices: ReadingChoices, draft: Path, progress: Progress
 def _stream(frame: object) -> pa.RecordBatchReader:
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
+    # The query of a lazy frame is carried out here, once.
+    if type(frame).__name__ == "LazyFrame" and hasattr(frame, "collect"):
+        frame = frame.collect()
     if not hasattr(frame, "__arrow_c_stream__"):
         raise WrongUse(detail=_detail())
     # pandas allows repeated names and its Arrow stream then fails with another story.

@@ -12,27 +12,25 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celosia import messages
 from celosia.data.engines.open import open_engine
-from celosia.data.numbers import number_column
 from celosia.data.readers.ingest import ingest
 from celosia.data.table import Table
 from celosia.data.writers.csv import write_csv
 from celosia.data.writers.parquet import write_parquet
 from celosia.data.writers.statistical import write_dta, write_sav
 from celosia.data.writers.xlsx import write_xlsx
-from celosia.frames import frame_kind, make_frame
 from celosia.model.changes import StepChange
 from celosia.model.paths import WORKING_COPY
-from celosia.model.reports.report import Records, Report, html_table
+from celosia.model.reports.report import Records, Report
 from celosia.model.variables import Role
 from celosia.pipeline.assessment.errors import PseudonymsNeedProject, UnknownExtension
+from celosia.pipeline.assessment.treat_frames import TreatedFrame, change_lines, treat_frame
 from celosia.pipeline.intake.proposed_dictionary import column_facts
 from celosia.pipeline.planning.step_syntax import plain_step
 from celosia.pipeline.planning.steps import losses_between
@@ -97,43 +95,6 @@ class ApplyResult(Report):
         }
 
 
-class TreatedFrame(NamedTuple):
-    """A treated frame, of the kind that was given, and what was done to it."""
-
-    frame: Any
-    change: StepChange
-
-    @property
-    def summary(self) -> str:
-        """How many rows the treatment touched."""
-        change = self.change
-        return messages.text(
-            "reports.summary.treated", technique=change.technique, touched=change.rows_touched, rows=change.rows
-        )
-
-    def __repr__(self) -> str:
-        return f"<TreatedFrame: {self.summary}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self.summary, change_lines(self.change))
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was done, as plain data; the frame itself is in `frame`."""
-        return self.change.as_dict()
-
-    def to_frame(self, kind: str | None = None) -> Any:
-        """What was done to each column, as a frame; the treated frame itself is in `frame`."""
-        return make_frame(change_lines(self.change), kind or frame_kind(self.frame))
-
-
-def change_lines(change: StepChange) -> list[dict[str, Any]]:
-    """What a step did to each column."""
-    return [
-        {"technique": change.technique, "variable": name, "cells": cells, "loss": change.loss.get(name)}
-        for name, cells in change.cells_touched.items()
-    ]
-
-
 def apply_steps(
     source: Any,
     steps: Sequence[Mapping[str, Any]],
@@ -166,12 +127,7 @@ def treat(frame: Any, name: str, *, seed: bytes | str | None = None, **settings:
     """One technique on a pandas, Polars or Arrow frame: the same kind of frame, and the report of the change."""
     step = {"technique": name, **settings}
     _refuse_pseudonyms([step])
-    with _private_folder() as private:
-        table, _ = _read_texts(frame, private, None, {})
-    result = apply_to_frame(table, step, _seed_bytes(seed))
-    loss = losses_between(table, result.table, result.positions, result.change.renamed, step)
-    treated = _frame_like(frame, result.table, tuple(result.outcome.columns), result.positions)
-    return TreatedFrame(treated, replace(result.change, loss=loss))
+    return treat_frame(frame, step, _seed_bytes(seed))
 
 
 def describe_techniques(name: str | None = None) -> list[dict[str, Any]]:
@@ -258,59 +214,3 @@ def _measure_remaining(table: pa.Table, private: Path, quasi: Sequence[str]) -> 
             return RemainingRisk(table.num_rows, identifiers, (), 0)
         rows = treated.tuples(quasi_names).rows
     return RemainingRisk(table.num_rows, identifiers, quasi_names, int(rows[rows <= _RISKY].sum()))
-
-
-def _frame_like(frame: Any, table: pa.Table, changed: Sequence[str], positions: Any) -> Any:
-    """The treated table as the kind of frame that was given; untouched columns keep their own types."""
-    new = {name: _restore_type(frame, name, table.column(name)) for name in table.column_names if name in changed}
-    if isinstance(frame, pa.Table):
-        rows = frame.take(pa.array(positions))
-        unchanged = {name: rows.column(name) for name in rows.column_names}
-        return pa.table({name: new.get(name, unchanged.get(name)) for name in table.column_names})
-    # Only pandas has `iloc`.
-    if hasattr(frame, "iloc"):
-        treated = frame.iloc[positions].copy()
-        for name, column in new.items():
-            treated[name] = _pandas_column(frame, name, column)
-        return treated[list(table.column_names)]
-    import polars
-
-    series = {name: polars.Series(name, polars.from_arrow(column)) for name, column in new.items()}
-    return frame[positions.tolist()].with_columns(**series).select(list(table.column_names))
-
-
-def _pandas_column(frame: Any, name: str, column: pa.ChunkedArray) -> Any:
-    """A changed column for pandas; whole numbers stay in their nullable type."""
-    kind = str(frame[name].dtype) if name in frame.columns else ""
-    if pa.types.is_integer(column.type) and kind.startswith(("Int", "UInt")):
-        import pandas
-
-        return pandas.array(column.to_pylist(), "Int64")
-    return column.to_pandas().to_numpy()
-
-
-def _restore_type(frame: Any, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A changed column as numbers where it was numbers and still is, else as text; missing as null."""
-    cells = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    missing = pa.compute.equal(cells, "")
-    numbers = number_column(cells)
-    if _was_number(frame, name) and not numbers.unreadable and bool((numbers.plain | np.asarray(missing)).all()):
-        return pa.chunked_array([_restore_integers(frame, name, pa.array(numbers.values, mask=~numbers.plain))])
-    return pa.chunked_array([pa.compute.if_else(missing, None, cells)])
-
-
-def _restore_integers(frame: Any, name: str, numbers: pa.Array) -> pa.Array:
-    """Numbers of a column of whole numbers as whole numbers, where they still are."""
-    kind = str(frame.schema.field(name).type if isinstance(frame, pa.Table) else frame[name].dtype).lower()
-    values = numbers.to_numpy(zero_copy_only=False)
-    present = values[~np.isnan(values)]
-    if kind.startswith("float") or (np.abs(present) > 2.0**53).any() or (present != np.floor(present)).any():
-        return numbers
-    return numbers.cast(pa.int64())
-
-
-def _was_number(frame: Any, name: str) -> bool:
-    if isinstance(frame, pa.Table):
-        kind = frame.schema.field(name).type if name in frame.schema.names else pa.null()
-        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-    return name in frame.columns and str(frame[name].dtype).lower().startswith(("int", "uint", "float"))
