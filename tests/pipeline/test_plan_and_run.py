@@ -15,13 +15,20 @@ from celosia.demo.synthetic.discharges import write_discharges
 from celosia.hierarchy.errors import LevelOutsideHierarchy
 from celosia.model import dictionary
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.model.variables import Role
+from celosia.model.variables import Role, Treatment
 from celosia.pipeline.candidate.check_file import SourceReference, check_file
 from celosia.pipeline.candidate.errors import CandidateFails, PlanStale
 from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.intake.init_project import init
 from celosia.pipeline.intake.open_table import open_table
-from celosia.pipeline.planning.errors import NoFeasiblePlan, NothingLeft, NothingToPublish, OrderIncomplete, RoleMissing
+from celosia.pipeline.planning.errors import (
+    NoFeasiblePlan,
+    NothingLeft,
+    NothingToPublish,
+    OrderIncomplete,
+    QuasiRemoved,
+    RoleMissing,
+)
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.errors import NoPlan
 from celosia.pipeline.project.folder import open_project
@@ -250,6 +257,14 @@ def test_a_file_that_does_not_hold_leaves_no_candidate(folder, monkeypatch):
 def test_without_a_plan_nothing_runs(folder):
     with pytest.raises(NoPlan):
         run_plan(folder, now=NOW)
+
+
+def test_quasi_identifiers_that_are_all_removed_are_named(folder):
+    publish(folder, *QUASI)
+    removed = [replace(v, treatment=Treatment.REMOVE) if v.purpose else v for v in open_project(folder).variables]
+    (folder / "dictionary.csv").write_text(dictionary.dump(removed), "utf-8")
+    with pytest.raises(QuasiRemoved, match="COMUNA"):
+        make_plan(folder, now=NOW)
 
 
 @pytest.mark.requirement("M06")

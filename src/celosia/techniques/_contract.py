@@ -70,6 +70,7 @@ class Technique:
     random: bool = False
     apart: bool = False  # by value: each of `columns` is treated on its own
     uncovered: Callable[[StepInput, Settings], list[str]] | None = None  # values no step can place: private list only
+    categories: bool = False  # it treats numbers as names of categories: how far one is from another says nothing
     refuses: tuple[str, ...] = ()  # of no_rows, one_row, all_missing: refused with `techniques.reason.<it>`
     norms: tuple[str, ...] = ()  # requirement ids it answers
 

@@ -234,4 +234,5 @@ TECHNIQUE = Technique(
     uses=columns_of,
     apply=_apply,
     random=True,
+    categories=True,
 )

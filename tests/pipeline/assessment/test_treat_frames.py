@@ -117,3 +117,11 @@ def test_a_treated_frame_says_what_was_done_and_shows_no_cell() -> None:
     assert "Lota" not in repr(result) + result._repr_html_()
     assert list(result.to_frame()["cells"]) == [5]
     assert result.to_dict()["technique"] == "mask"
+
+
+def test_the_loss_of_categories_written_in_figures_is_the_share_of_changed_cells() -> None:
+    frame = pd.DataFrame({"codigo": [1, 2, 900] * 100})
+    treated, change = treatments.pram(frame, columns=["codigo"], seed="a")
+    changed = float((treated["codigo"] != frame["codigo"]).mean())
+    assert 0 < changed < 1
+    assert change.loss["codigo"] == pytest.approx(changed)

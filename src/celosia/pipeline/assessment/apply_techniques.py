@@ -189,7 +189,7 @@ def _perform_steps(
         if "decimal" in technique(declared.get("technique", "")).params:
             declared.setdefault("decimal", decimal)
         result = apply_to_frame(table, declared, seed, f"{number}-{declared['technique']}")
-        loss = losses_between(table, result.table, result.positions, result.change.renamed, declared)
+        loss = losses_between(table, result.table, result.positions, result.change, declared)
         changes.append(replace(result.change, loss=loss))
         table = result.table
         progress(number / len(steps))

@@ -80,7 +80,7 @@ def treat_frame(frame: Any, step: Mapping[str, Any], seed: bytes) -> TreatedFram
     declared = _named_by_text(step)
     _refuse_aside(texts, declared)
     result = apply_to_frame(texts.table, declared, seed)
-    loss = losses_between(texts.table, result.table, result.positions, result.change.renamed, declared)
+    loss = losses_between(texts.table, result.table, result.positions, result.change, declared)
     treated = _frame_like(flat.frame, texts, result)
     return TreatedFrame(_restore_shape(flat, treated, result), replace(result.change, loss=loss))
 

@@ -22,6 +22,10 @@ class NothingToPublish(Refusal):
     """No quasi-identifier has a stated purpose, so nothing may be published."""
 
 
+class QuasiRemoved(Refusal, fields="variables"):
+    """The quasi-identifiers with a purpose are all to be removed, so nothing may be published."""
+
+
 class NothingLeft(Refusal):
     """Every record is suppressed, so no file would be left."""
 

@@ -10,7 +10,7 @@ from celosia.model import dictionary
 from celosia.model.errors import UnknownVariable
 from celosia.model.plan import Policy
 from celosia.model.protocols import Rule
-from celosia.model.variables import Role, Variable
+from celosia.model.variables import Role, Treatment, Variable
 from celosia.pipeline.intake.proposed_criteria import (
     THRESHOLDS,
     Criteria,
@@ -23,6 +23,7 @@ from celosia.pipeline.planning.errors import (
     LinkedRowsMethod,
     NoSensitivePublished,
     NothingToPublish,
+    QuasiRemoved,
     RoleMissing,
 )
 from celosia.pipeline.planning.partition_rules import refuse_impossible_partition
@@ -97,6 +98,9 @@ def _published_by_role(
     quasi = tuple(v.name for v in leaving if v.role == Role.QUASI and v.name not in links)
     sensitive = tuple(v.name for v in leaving if v.role == Role.SENSITIVE and v.name not in links)
     if not quasi:
+        removed = [v.name for v in variables if v.role == Role.QUASI and v.purpose and v.treatment == Treatment.REMOVE]
+        if removed:
+            raise QuasiRemoved(variables=", ".join(removed))
         raise NothingToPublish()
     return quasi, sensitive, links
 

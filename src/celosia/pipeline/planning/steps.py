@@ -55,6 +55,7 @@ from celosia.techniques import (
     refuse_repeated,
     unknown_in,
 )
+from celosia.techniques import technique as find_technique
 from celosia.techniques.errors import UnmappedValues
 
 _NUMBERS = (Scale.CONTINUOUS, Scale.DISCRETE)
@@ -220,7 +221,7 @@ def _perform(
             outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))
         except UnmappedValues as stop:
             raise _unmapped_list(stop, technique, settings, given, at) from None
-        change = replace(change, rows=int(given.rows.sum()), loss=column_losses(given, outcome, settings))
+        change = replace(change, rows=int(given.rows.sum()), loss=column_losses(given, outcome, settings, technique))
         for name, (old, new) in outcome.codebook.items():
             save_codebook(at.paths.keys, f"{at.label}-{name}", old, new)
         table = _table_after(source.table, lines, given, outcome, at.scratch)
@@ -298,13 +299,16 @@ def _values_of(table: Table, used: Sequence[str]) -> StepInput:
     return StepInput(columns, tuples.rows)
 
 
-def column_losses(given: StepInput, outcome: StepOutcome, settings: Mapping[str, Any]) -> dict[str, float | None]:
+def column_losses(
+    given: StepInput, outcome: StepOutcome, settings: Mapping[str, Any], technique: Technique
+) -> dict[str, float | None]:
     """What each column lost."""
     losses = {}
     for name, new in outcome.columns.items():
         old = outcome.stands_for.get(name, name)
         if old in given.columns:
-            losses[name] = _lost_share(given.columns[old], new, given.rows, _numbers_of(settings, old))
+            numbers = None if technique.categories else _numbers_of(settings, old)
+            losses[name] = _lost_share(given.columns[old], new, given.rows, numbers)
     return losses
 
 
@@ -314,26 +318,28 @@ def _numbers_of(settings: Mapping[str, Any], name: str) -> Numbers:
 
 
 def losses_between(
-    before: pa.Table, after: pa.Table, positions: Any, renamed: Mapping[str, str], settings: Mapping[str, Any]
+    before: pa.Table, after: pa.Table, positions: Any, change: StepChange, settings: Mapping[str, Any]
 ) -> dict[str, float | None]:
     """What each column of a table held in memory lost, over the rows that stay."""
     rows = np.ones(after.num_rows, np.int64)
     rows_before = before.take(pa.array(positions))
     losses: dict[str, float | None] = {}
     for name in after.column_names:
-        old = renamed.get(name, name)
+        old = change.renamed.get(name, name)
         if old in rows_before.column_names:
             old_values, other = rows_before.column(old).combine_chunks(), after.column(name).combine_chunks()
             if not old_values.equals(other):
-                losses[name] = _lost_share(old_values, other, rows, _numbers_of(settings, old))
+                numbers = None if find_technique(change.technique).categories else _numbers_of(settings, old)
+                losses[name] = _lost_share(old_values, other, rows, numbers)
     return losses
 
 
-def _lost_share(before: pa.Array, after: pa.Array, rows: Any, numbers: Numbers) -> float | None:
-    """The share of variance for numbers, the share of changed cells for the rest."""
-    old, new = numbers(before), numbers(after)
-    if old.plain.any() and not old.unreadable and not new.unreadable and (old.plain == new.plain).all():
-        return _variance_lost(old.values[old.plain], new.values[new.plain], rows[old.plain])
+def _lost_share(before: pa.Array, after: pa.Array, rows: Any, numbers: Numbers | None) -> float | None:
+    """The share of variance for numbers, the share of changed cells for the rest, also for categories in figures."""
+    if numbers is not None:
+        old, new = numbers(before), numbers(after)
+        if old.plain.any() and not old.unreadable and not new.unreadable and (old.plain == new.plain).all():
+            return _variance_lost(old.values[old.plain], new.values[new.plain], rows[old.plain])
     differs = np.asarray(pc.not_equal(before, after).to_numpy(zero_copy_only=False), bool)
     total = float(rows.sum())
     return float(rows[differs].sum()) / total if total else None
