@@ -16,12 +16,13 @@ LABEL = 150  # pixels of the names of the rows
 # Rows from the outside in; a package appears with the sub-packages that packages.toml names below it.
 LAYERS = (
     ({"es": "quien lo usa", "en": "interfaces"}, ("cli", "web")),
-    ({"es": "lo que piden", "en": "what they ask"}, ("workbench", "stats", "demo", "bundle", "treatments")),
+    ({"es": "lo que piden", "en": "what they ask"}, ("workbench", "stats", "demo", "bundle", "treatments", "sklearn")),
     ({"es": "el trabajo", "en": "the workflow"}, ("pipeline",)),
     ({"es": "datos y documentos", "en": "data and documents"}, ("data", "proposals", "protocols", "dossier")),
     ({"es": "algoritmos", "en": "algorithms"}, ("risk", "evaluation", "solver", "techniques", "tables", "attacks")),
     ({"es": "arreglos", "en": "arrays"}, ("tuples", "kernels", "hierarchy")),
-    ({"es": "base", "en": "foundation"}, ("model", "storage", "system", "errors", "messages", "carried", "version")),
+    ({"es": "base", "en": "foundation"}, ("frames", "drawing", "model", "storage", "system")),
+    ({"es": "palabras", "en": "words"}, ("errors", "messages", "carried", "version")),
 )
 ENTRY_POINTS = {"__main__", "celosia"}
 
