@@ -41,11 +41,38 @@ def test_a_link_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     folder.symlink_to(elsewhere)
+    assert _cache.choose_folder({}, tmp_path) not in (folder, elsewhere)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files that everybody may write, in a home that cannot be written."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    (tmp_path / ".cache").write_text("not a folder")
+    return folder
+
+
+def test_without_a_writable_home_kernels_are_kept_among_the_temporary_files(tmp_path: Path, temporary: Path) -> None:
+    folder = _cache.choose_folder({}, tmp_path)
+    assert folder is not None
+    assert folder.parent == temporary
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert _cache.choose_folder({}, tmp_path) == folder
+
+
+def test_temporary_files_that_others_may_rename_are_no_place_for_kernels(tmp_path: Path, temporary: Path) -> None:
+    temporary.chmod(0o777)
     assert _cache.choose_folder({}, tmp_path) is None
 
 
-def test_without_a_writable_home_nothing_is_kept(tmp_path: Path) -> None:
-    (tmp_path / ".cache").write_text("not a folder")
+def test_a_link_among_the_temporary_files_is_refused(tmp_path: Path, temporary: Path) -> None:
+    folder = _cache.choose_folder({}, tmp_path)
+    assert folder is not None
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
     assert _cache.choose_folder({}, tmp_path) is None
 
 
@@ -59,9 +86,9 @@ def test_a_permissive_umask_does_not_open_the_folder(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def run(code: str, home: Path) -> str:
+def run(code: str, home: Path, **more: str) -> str:
     """Run some lines in a fresh process with its own home."""
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], **more}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
@@ -92,4 +119,7 @@ def test_without_a_folder_kernels_still_run_uncached(tmp_path: Path) -> None:
         "rollup.roll_sets(np.zeros(1, np.int32), 1, np.ones(1, np.uint64));"
         "print(cache_folder())"
     )
-    assert run(code, tmp_path) == "None"
+    exposed = tmp_path / "exposed"
+    exposed.mkdir()
+    exposed.chmod(0o777)
+    assert run(code, tmp_path, TMPDIR=str(exposed)) == "None"

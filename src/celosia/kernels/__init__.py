@@ -5,6 +5,6 @@ The compiled code is kept in a folder of the user's own (`cache_folder`), chosen
 """
 
 from celosia.kernels._cache import cache_folder
-from celosia.kernels._warm import is_warm, warm_up
+from celosia.kernels._warm import compile_unclaimed, is_warm, warm_up
 
-__all__ = ["cache_folder", "is_warm", "warm_up"]
+__all__ = ["cache_folder", "compile_unclaimed", "is_warm", "warm_up"]

@@ -1,5 +1,7 @@
 """Where compiled kernels are kept: a folder of the user's own, mode 0700, or nowhere.
 
+In the home; where that cannot be written, among the temporary files.
+
 numba's cache is read back as code, so a folder that others may write would let them run theirs (DESIGN §4,
 rule 10). A folder named by NUMBA_CACHE_DIR is honoured when it is as private as our own. On Windows the access list
 of the folder says so, in place of a mode.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
@@ -29,8 +32,13 @@ def choose_folder(environment: Mapping[str, str], home: Path) -> Path | None:
     named = environment.get("NUMBA_CACHE_DIR")
     if named and is_private(Path(named)):
         return Path(named)
-    ours = _base(environment, home) / "celosia" / f"numba-{version('numba')}"
-    return ours if _make(ours) else None
+    name = f"numba-{version('numba')}"
+    ours = _base(environment, home) / "celosia" / name
+    if _make(ours):
+        return ours
+    temporary = Path(tempfile.gettempdir())
+    spare = temporary / f"celosia-{_user()}-{name}"
+    return spare if _keeps_owners_apart(temporary) and _make(spare) else None
 
 
 def is_private(folder: Path) -> bool:
@@ -44,6 +52,19 @@ def is_private(folder: Path) -> bool:
     if system.WINDOWS:
         return access.is_private(folder)
     return status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) & 0o077 == 0
+
+
+def _user() -> int:
+    return getattr(os, "getuid", lambda: 0)()
+
+
+def _keeps_owners_apart(folder: Path) -> bool:
+    """Whether nobody else may rename or remove what we put into a folder."""
+    try:
+        mode = folder.stat().st_mode
+    except OSError:
+        return False
+    return system.WINDOWS or bool(mode & stat.S_ISVTX) or mode & 0o022 == 0
 
 
 def _base(environment: Mapping[str, str], home: Path) -> Path:

@@ -17,6 +17,9 @@ if _folder is not None and "numba" not in sys.modules:
     os.environ["NUMBA_CACHE_DIR"] = str(_folder)
 
 import numba  # noqa: E402  (the cache folder is chosen first)
+from numba import types  # noqa: E402
+
+__all__ = ["KERNELS", "compilations", "inline", "kernel", "types"]
 
 KERNELS: list[Any] = []
 
@@ -34,3 +37,8 @@ def kernel(function: Callable[..., Any]) -> Any:
 def inline(function: Callable[..., Any]) -> Any:
     """A small helper compiled into the kernels that call it."""
     return numba.njit(inline="always")(function)
+
+
+def compilations() -> int:
+    """How many times this process compiled a kernel that it did not find in the cache."""
+    return sum(sum(compiled.stats.cache_misses.values()) for compiled in KERNELS)

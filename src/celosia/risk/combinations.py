@@ -205,7 +205,9 @@ def _merge_people(people: CellPersons, label: Counts, cells: int) -> CellPersons
     """Persons after cells merge as `label` says: each counted once per cell."""
     from celosia.kernels.rollup import roll_persons
 
-    _, settled, cell, person = roll_persons(label, cells, people.settled, people.cell, people.person)
+    # One kind of array for one compiled kernel: labels come lent, or as one number said for everybody.
+    own = np.require(label, np.int64, ["C", "W"])
+    _, settled, cell, person = roll_persons(own, cells, people.settled, people.cell, people.person)
     return CellPersons(settled, cell, person)
 
 
