@@ -101,6 +101,7 @@ class ProjectPaths:
     approved = _Below(_PRIVATE, "approved")  # what each approval covered, by digest
     unmapped = _Below(_PRIVATE, "unmapped")
     counted = _Below(_PRIVATE, "counted")  # of a STATS project
+    dependencies = _Below(_PRIVATE, "dependencies.json")  # … between its columns
     hierarchy_drafts = _Below(_PRIVATE, "hierarchies")
     forms = _Below(_PRIVATE, "forms")  # of each release, as they were signed
     signed_forms = _Below(_PRIVATE, "signed-forms")  # PDFs of those forms that came back with legal signatures

@@ -17,6 +17,7 @@ from celosia.model.reports.stats import AttackFinding, StatsAttack
 from celosia.stats.catalogue import catalogue_in
 from celosia.stats.errors import NeverRan
 from celosia.stats.project import PathArg, read_config
+from celosia.stats.protection.known_dependencies import KnownDependency, follow_categories, read_dependencies
 from celosia.stats.protection.published import published_table
 from celosia.stats.protection.published_history import Release, ReleasedCell, publications_of, releases_by_origin
 from celosia.stats.store.target import open_stats
@@ -47,8 +48,9 @@ def attack_stats(folder: PathArg, *, budget_seconds: float | None = None, report
         hiding = [entry for entry in entries if entry.method != "round"]
         sheets = [sheet for entry in hiding if (sheet := published_table(entry, target.read(entry.table))) is not None]
     findings: list[AttackFinding] = []
+    dependencies = read_dependencies(home)
     for number, group in enumerate(groups):
-        findings += _attack_group(group, runs, budget_seconds)
+        findings += _attack_group(group, runs, budget_seconds, dependencies)
         if report:
             report("audit", (number + 1) / len(groups))
     cells = [value for sheet in sheets for value in sheet.persons]
@@ -79,8 +81,10 @@ def _groups(releases: Mapping[str, Mapping[int, Release]]) -> list[_Group]:
     return groups
 
 
-def _attack_group(group: _Group, runs: Mapping[int, str], budget_seconds: float | None) -> list[AttackFinding]:
-    publications = publications_of(group.releases, group.k)
+def _attack_group(
+    group: _Group, runs: Mapping[int, str], budget_seconds: float | None, dependencies: Sequence[KnownDependency]
+) -> list[AttackFinding]:
+    publications = publications_of(group.releases, group.k, follow=follow_categories(dependencies))
     learned = find_disclosed_groups(publications, group.k, budget_seconds=budget_seconds)
     cells = dict.fromkeys(cell for group_found in learned for cell in group_found.keys)
     lines = [line for release in reversed(group.releases) for line in release if line.frame.k >= group.k]

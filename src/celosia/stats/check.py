@@ -23,6 +23,7 @@ from celosia.stats.catalogue import catalogue_in, differences
 from celosia.stats.declaration.declaration import NOT_STATED, PUBLISHED, STATE, StatsConfig
 from celosia.stats.errors import NeverRan
 from celosia.stats.project import RUN, PathArg, journal_path, read_config
+from celosia.stats.protection.known_dependencies import KnownDependency, join_dependencies, read_dependencies
 from celosia.stats.protection.published import (
     PublishedGrid,
     PublishedTable,
@@ -68,7 +69,7 @@ def check_stats(folder: PathArg, *, budget_seconds: float | None = None, report:
         present = [entry for entry in entries if entry.table not in absent]
         rows = {entry.table: target.read(entry.table) for entry in present}
         findings = _findings(target, present, uncatalogued, config)
-        tables = check_tables(present, rows, budget_seconds, report)
+        tables = check_tables(present, rows, budget_seconds, report, read_dependencies(home))
         labels = {
             entry.table: {d: set(rows[entry.table].column(d).to_pylist()) for d in entry.dimensions()}
             for entry in present
@@ -107,6 +108,7 @@ def check_tables(
     rows: Mapping[str, pa.Table],
     budget_seconds: float | None = None,
     report: Progress = None,
+    dependencies: Sequence[KnownDependency] = (),
 ) -> list[CheckedTable]:
     """What the readers of each table can compute of its hidden cells, from persons, from rows and from sums."""
     checked = {entry.table: _published_counts(entry, rows[entry.table]) for entry in entries}
@@ -116,10 +118,11 @@ def check_tables(
         seen = [entry for entry in hiding if entry.origin == origin and entry.k >= k]
         for unit in ("persons", "rows"):
             sheets = [sheet for entry in seen if (sheet := published_table(entry, rows[entry.table], unit)) is not None]
+            sheets = join_dependencies(sheets, dependencies)
             for table, counts in _disclosed_by_table(sheets, k, budget_seconds).items():
                 if checked[table].k == k:
                     checked[table] = _add_counts(checked[table], *counts)
-        for table, known in _recoverable_amounts(seen, rows).items():
+        for table, known in _recoverable_amounts(seen, rows, dependencies).items():
             if checked[table].k == k:
                 checked[table] = _add_counts(checked[table], known, 0, 0)
         if report:
@@ -137,13 +140,16 @@ def _published_counts(entry: CatalogueEntry, rows: pa.Table) -> CheckedTable:
     return CheckedTable(entry.table, entry.audience, entry.k, shown, rows.num_rows - shown, below, 0, 0, 0, unmeasured)
 
 
-def _recoverable_amounts(entries: Sequence[CatalogueEntry], rows: Mapping[str, pa.Table]) -> dict[str, int]:
+def _recoverable_amounts(
+    entries: Sequence[CatalogueEntry], rows: Mapping[str, pa.Table], dependencies: Sequence[KnownDependency]
+) -> dict[str, int]:
     """Per table, hidden sums and means that follow exactly, column by column; any of them may be a protected one."""
     counts: dict[str, int] = {}
     for column in dict.fromkeys(column for entry in entries for column in amount_columns(entry)):
         sheets = [
             sheet for entry in entries if (sheet := published_amounts(entry, rows[entry.table], column)) is not None
         ]
+        sheets = join_dependencies(sheets, dependencies)
         published = suppression_pattern(sheets)
         known = recoverable(published.grid, published.hidden) & published.hidden
         for sheet, place in zip(sheets, published.numbers, strict=True):

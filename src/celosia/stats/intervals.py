@@ -38,12 +38,14 @@ def find_intervals(
         entry = entry_named(entries, table)
         seen = [entry, *(other for other in entries if other is not entry and _visible_with(other, entry))]
         rows = {other.table: target.read(other.table) for other in seen}
+    from celosia.stats.protection.known_dependencies import join_dependencies, read_dependencies
     from celosia.stats.protection.published import published_table
 
     unit = interval_unit(entry)
     sheets = [
         sheet for other in seen if unit and (sheet := published_table(other, rows[other.table], unit)) is not None
     ]
+    sheets = join_dependencies(sheets, read_dependencies(home))
     cells = _compute_intervals(sheets, seconds, report) if sheets and entry.method != "round" else []
     moment = datetime.now(UTC) if now is None else now
     save_report(home, f"intervals-{entry.table}", {"table": entry.table, "run": entry.last_run, "cells": cells}, moment)

@@ -44,6 +44,7 @@ from celosia.stats.project import (
 )
 from celosia.stats.protection.differencing_check import discloses_by_difference, person_counts, upcoming_cells
 from celosia.stats.protection.identity import identity_texts, origin_of, owners_of
+from celosia.stats.protection.known_dependencies import follow_categories, known_dependencies, save_dependencies
 from celosia.stats.protection.protection import ProtectedVersion, Version, protect_group
 from celosia.stats.protection.published_history import PublishedHistory
 from celosia.stats.protection.rows import COUNTS, history_of, round_version, stats_rows
@@ -80,6 +81,7 @@ def run_stats(
         journal_append(journal_path(home), FAILED, moment, {"kind": kind, **_failure_facts(fault)})
         raise
     journal_append(journal_path(home), RUN, moment, result.facts())
+    save_dependencies(home, known_dependencies(protected.version for protected in written))
     with contextlib.suppress(CelosiaError):  # the run stands even if its report cannot be saved
         save_run(home, result, written, moment)
     return result
@@ -187,7 +189,9 @@ def _unpublishable_origins(
             line for protected in own for line in upcoming_cells(protected, _version_name(protected.version), owners)
         )
         beside = tuple(line for line in history.current_cells(origin) if line.table in declared - names)
-        if discloses_by_difference(history.releases(origin), (*beside, *new), person_counts(own, owners)):
+        follow = follow_categories(known_dependencies(protected.version for protected in own))
+        counted = person_counts(own, owners)
+        if discloses_by_difference(history.releases(origin), (*beside, *new), counted, follow):
             unchanged.add(origin)
     return unchanged
 

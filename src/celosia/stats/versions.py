@@ -20,6 +20,15 @@ from celosia.proposals.facts import ColumnFacts
 from celosia.proposals.propose import suggest
 from celosia.stats.catalogue import link_of
 from celosia.stats.counting.count import Levels, counting
+from celosia.stats.counting.dependent_columns import (
+    Dependencies,
+    WiderTable,
+    columns_of,
+    crossed_columns,
+    find_dependencies,
+    split_cells,
+    widen_table,
+)
 from celosia.stats.counting.incremental import count_incrementally
 from celosia.stats.counting.linked_breakdowns import (
     Cut,
@@ -39,7 +48,7 @@ from celosia.stats.declaration.declaration import (
     StatsConfig,
     StatsTable,
 )
-from celosia.stats.protection.protection import Version, keys_of
+from celosia.stats.protection.protection import Version, keys_of, merged_name, shared_tree
 from celosia.stats.rules.maps import labels_for, parents_of, refuse_unmapped, specs_of
 from celosia.stats.rules.rules import RuleSpec, domain_of
 from celosia.stats.sources.connections import PersonalSource
@@ -72,11 +81,12 @@ class _CountingRun:
     full: bool
     now: datetime
 
-    def refuse_unmapped(self, table: StatsTable, fine: Mapping[str, Any], cells: CellTable) -> None:
-        """Refuse values that a rule gives no category."""
-        if any(UNMAPPED in tree.labels for tree in cells.dimensions):
-            relation = self.source.relation(self.config.personal[table.source])
-            refuse_unmapped(self.config, table, fine, relation, self.source.fetch, self.folder)
+    def refuse_unmapped(self, look: _AudienceTable, cells: CellTable) -> None:
+        """Refuse values that a rule of the table itself gives no category."""
+        own = cells.dimensions[: len(look.table.dimensions)]
+        if any(UNMAPPED in tree.labels for tree in own):
+            relation = self.source.relation(self.config.personal[look.table.source])
+            refuse_unmapped(self.config, look.table, look.fine, relation, self.source.fetch, self.folder)
 
 
 def count_versions(
@@ -102,29 +112,53 @@ def count_versions(
             relation,
             source.fetch,
         )
+        dependencies = _dependencies(audience_tables, related, relation, source)
         for audience_table, dimensions in zip(audience_tables, related, strict=True):
-            cells, scale = _count_cells(run, audience_table, dimensions, _linking_margins(audience_table.table, group))
+            wider = widen_table(audience_table.table, dimensions, dependencies)
+            cells, scale = _count_cells(run, audience_table, wider, _linking_margins(wider, group, dependencies))
             versions |= {
                 (version.table.name, version.audience): version
-                for version in _versions(run, audience_table, dimensions, cells, scale)
+                for version in _versions(run, audience_table, wider, cells, scale)
             }
             if report:
                 report("count", len({name for name, _ in versions}) / len(tables))
     return [versions[table.name, audience] for table in tables for audience in table.audiences]
 
 
+def _dependencies(
+    looks: Sequence[_AudienceTable],
+    related: Sequence[Mapping[str, NestedLevels]],
+    relation: Any,
+    source: PersonalSource,
+) -> Dependencies:
+    """The dependencies among the columns of linked tables, merged categories known by their members."""
+    named = []
+    for look, dimensions in zip(looks, related, strict=True):
+        merge = next((merge for merge in look.merges.values() if merge is not None and merge.joined), None)
+        own = dict(dimensions)
+        if merge is not None and not own[str(look.table.others)].names:
+            label = merged_name(merge.label, tuple(sorted(merge.joined)))
+            own[str(look.table.others)] = replace(own[str(look.table.others)], names={merge.label: label})
+        named.append(own)
+    return find_dependencies([look.table for look in looks], named, relation, source.fetch)
+
+
 def _versions(
-    run: _CountingRun,
-    look: _AudienceTable,
-    dimensions: Mapping[str, NestedLevels],
-    cells: CellTable,
-    scale: Mapping[str, int],
+    run: _CountingRun, look: _AudienceTable, wider: WiderTable, counted: CellTable, scale: Mapping[str, int]
 ) -> list[Version]:
     """The look as each of its audiences gets it."""
-    table = look.table
+    table, dimensions = look.table, wider.nested
+    cells, beside = split_cells(counted, wider.own)
     listed_cells = list_empty_cells(cells) if table.zeros == "hide" else cells
-    meanings = {name: nested.meaning for name, nested in dimensions.items() if nested.meaning}
-    names = {name: nested.names for name, nested in dimensions.items() if nested.names}
+    following = wider.table.dimensions[wider.own :]
+    if beside is not None:
+        trees = [
+            shared_tree(dimension, tree, dimensions[dimension.name].meaning, dimensions[dimension.name].names)
+            for dimension, tree in zip(following, beside.dimensions[wider.own :], strict=True)
+        ]
+        beside = replace(beside, dimensions=(*beside.dimensions[: wider.own], *trees))
+    meanings = {name: dimensions[name].meaning for name in table.dimension_names if dimensions[name].meaning}
+    names = {name: dimensions[name].names for name in table.dimension_names if dimensions[name].names}
     versions = []
     for audience in table.audiences:
         k = run.config.k_of(audience)
@@ -132,7 +166,17 @@ def _versions(
             others, suppressed = _merged_categories(table, look.merges[k])
             versions.append(
                 Version(
-                    table, audience, k, listed_cells, others, suppressed, scale=scale, meanings=meanings, names=names
+                    table,
+                    audience,
+                    k,
+                    listed_cells,
+                    others,
+                    suppressed,
+                    scale=scale,
+                    meanings=meanings,
+                    names=names,
+                    dependencies=wider.dependencies,
+                    beside=beside,
                 )
             )
     return versions
@@ -147,30 +191,31 @@ def _merged_categories(
     return others, {name: merge.suppressed} if merge is not None and merge.suppressed else {}
 
 
-def _linking_margins(table: StatsTable, group: Sequence[StatsTable]) -> list[tuple[str, ...]]:
+def _linking_margins(
+    wider: WiderTable, group: Sequence[StatsTable], dependencies: Dependencies
+) -> list[tuple[str, ...]]:
     """Unpublished margins that two linked tables have in common: counted, never offered.
 
-    Dimensions are the same when they are cut from the same columns, however; unless a table crosses two such.
+    Dimensions are the same when they are cut from the same columns, however; unless a table crosses two such. A margin
+    has what follows from its dimensions too.
     """
-    used = [[dimension.columns for dimension in other.dimensions] for other in group]
-    crossed = {columns for line in used for columns in line if line.count(columns) > 1}
+    crossed = crossed_columns(group)
+
+    def key(dimension: Dimension) -> object:
+        return dimension.name if columns_of(dimension) in crossed else columns_of(dimension)
 
     def patterns(of: StatsTable) -> set[frozenset[object]]:
-        keys = {
-            dimension.name: dimension.name if dimension.columns in crossed else dimension.columns
-            for dimension in of.dimensions
-        }
+        keys = {dimension.name: key(dimension) for dimension in of.dimensions}
         return {frozenset(keys[name] for name in margin) for margin in of.grouping_sets}
 
-    own = patterns(table)
-    common = {dimension & other for dimension in own for linked in group for other in patterns(linked)} - own
+    def wide(of: StatsTable) -> set[frozenset[object]]:
+        return {margin | set(dependencies.following(margin)) for margin in patterns(of)}  # type: ignore[arg-type]
+
+    own, mine = patterns(wider.table), wide(wider.table)
+    common = {margin & other for margin in mine for linked in group for other in wide(linked)} | mine
     ordered = [
-        tuple(
-            dimension.name
-            for dimension in table.dimensions
-            if (dimension.name if dimension.columns in crossed else dimension.columns) in margin
-        )
-        for margin in common
+        tuple(dimension.name for dimension in wider.table.dimensions if key(dimension) in margin)
+        for margin in common - own
     ]
     return sorted(ordered, key=lambda margin: (-len(margin), margin))
 
@@ -205,7 +250,7 @@ def _merges(
     alone = replace(table, dimensions=(table.dimension(name),), measures=(Measure("persons", "persons"),), margins=())
     with counting(run.source, personal, alone, {name: fine[name]}) as counted:
         plain = counted.cells()
-        run.refuse_unmapped(table, fine, plain)
+        run.refuse_unmapped(_AudienceTable(table, {}, {}, fine), plain)
         counts = {str(key): int(persons) for (key,), persons in zip(keys_of(plain), plain.persons, strict=True) if key}
         return {k: merge_small(counts, k, lambda joined: counted.persons({name: joined}), OTHERS) for k in thresholds}
 
@@ -223,20 +268,20 @@ def _with_others(
 
 
 def _count_cells(
-    run: _CountingRun, look: _AudienceTable, dimensions: Mapping[str, NestedLevels], links: Sequence[tuple[str, ...]]
+    run: _CountingRun, look: _AudienceTable, wider: WiderTable, links: Sequence[tuple[str, ...]]
 ) -> tuple[CellTable, Mapping[str, int]]:
-    """The cells of a look, and the scale of its sums."""
-    source, table = run.source, look.table
+    """The cells of a look and of what follows from its dimensions, and the scale of its sums."""
+    source, table = run.source, wider.table
     personal = run.config.personal[table.source]
-    labels = {name: _labels_of_levels(nested.levels) for name, nested in dimensions.items()}
+    labels = {name: _labels_of_levels(nested.levels) for name, nested in wider.nested.items()}
     if not run.full and _can_be_incremental(personal, table):
         store = make_private_folder(ProjectPaths(run.folder).counted) / f"{table.name}.parquet"
         cells, _ = count_incrementally(source, personal, table, labels, store, links)
-        run.refuse_unmapped(table, look.fine, cells)
+        run.refuse_unmapped(look, cells)
         return cells, {amount.measure: amount.scale for amount in amounts_of(table, source.relation(personal))}
     with counting(source, personal, table, labels) as counted:
         cells = counted.cells(links)
-        run.refuse_unmapped(table, look.fine, cells)
+        run.refuse_unmapped(look, cells)
         return cells, counted.scale
 
 

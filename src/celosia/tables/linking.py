@@ -43,7 +43,7 @@ class _NumberedTable:
 
     numbers: Cells
     patterns: frozenset[Pattern]  # sets of cells that were counted
-    offered: frozenset[Pattern]  # … and that are meant to be published, at least in part
+    offered: frozenset[Pattern]  # … and meant to be published, at least in part, or finer than any that is
     trees: dict[int, Parents]
 
 
@@ -107,7 +107,9 @@ def _number_table(
         keys[:, at] = universal[table.codes[:, column]]
         trees[at] = {universal_numbers[i]: int(universal[parent]) for i, parent in enumerate(dimension.parent)}
     pattern = keys != ALL
-    return _NumberedTable(register.numbers(keys), _patterns(pattern), _patterns(pattern[table.offered]), trees)
+    counted, offered = _patterns(pattern), _patterns(pattern[table.offered])
+    finer = frozenset(found for found in counted if not any(found <= other for other in offered))
+    return _NumberedTable(register.numbers(keys), counted, offered | finer, trees)
 
 
 def _patterns(patterns: NDArray[np.bool_]) -> frozenset[Pattern]:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from celosia.stats.protection.identity import Owners, cell_positions, frame_of, identity, unit_of
 from celosia.stats.protection.protection import ProtectedVersion
-from celosia.stats.protection.published_history import Release, ReleasedCell, publications_of
+from celosia.stats.protection.published_history import Following, Release, ReleasedCell, publications_of
 from celosia.tables.over_time import DisclosedGroup, Publication, Relation, find_disclosed_groups
 
 # More releases would make a nightly run longer every night; `attack` examines all of them.
@@ -45,14 +45,16 @@ def person_counts(protected_versions: Sequence[ProtectedVersion], owners: Owners
     }
 
 
-def discloses_by_difference(earlier: Sequence[Release], new: Release, counted: Mapping[Hashable, int]) -> bool:
+def discloses_by_difference(
+    earlier: Sequence[Release], new: Release, counted: Mapping[Hashable, int], follow: Following | None = None
+) -> bool:
     """Whether the readers of some k would learn of 1 to k-1 persons what they could not know before.
 
     A release with too many hidden cells to examine counts as disclosing: keeping the former one is always safe.
     """
     earlier = earlier[-MOST_RELEASES:]
     for k in sorted({line.frame.k for release in (*earlier, new) for line in release}):
-        publications = publications_of([*earlier, new], k)
+        publications = publications_of([*earlier, new], k, follow=follow)
         before = [publication for publication in publications[:-1] if publication.values]
         if not before or not publications[-1].values or before[-1].values == publications[-1].values:
             # Nothing was published before, or nothing new is.

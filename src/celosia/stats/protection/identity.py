@@ -77,7 +77,7 @@ def frame_of(version: Version) -> Frame:
 def owners_of(versions: Sequence[Version]) -> Owners:
     """What the dimension of every category means, for the categories that other tables place above their own."""
     return {
-        (tuple(sorted(dimension.columns)), label): _meaning(dimension)
+        (tuple(sorted(dimension.columns)), label): meaning_of(dimension)
         for version in versions
         for dimension, tree in zip(version.table.dimensions, version.cells.dimensions, strict=True)
         for label in tree.labels
@@ -99,9 +99,9 @@ def cell_positions(version: Version, owners: Owners) -> list[CellPosition]:
 def _labelled_category(version: Version, dimension: Dimension, label: str, owners: Owners) -> Pair:
     if label.startswith(MARK):
         own = label.partition(" ")[2]
-        return owners.get((tuple(sorted(dimension.columns)), own), _meaning(dimension)), own
+        return owners.get((tuple(sorted(dimension.columns)), own), meaning_of(dimension)), own
     others, members = version.others.get(dimension.name, ("", ()))
-    return _meaning(dimension), merged_name(label, members) if members and label == others else label
+    return meaning_of(dimension), merged_name(label, members) if members and label == others else label
 
 
 def _path(pairs: Sequence[Pair], parents: Sequence[int], code: int) -> Coordinate:
@@ -111,7 +111,8 @@ def _path(pairs: Sequence[Pair], parents: Sequence[int], code: int) -> Coordinat
     return tuple(path)
 
 
-def _meaning(dimension: Dimension) -> str:
+def meaning_of(dimension: Dimension) -> str:
+    """What a dimension means in the history: its rule, its columns and its map."""
     value_map = dimension.settings.get("map")
     return "\x1f".join([dimension.rule, *dimension.columns, *([str(value_map)] if value_map else [])])
 

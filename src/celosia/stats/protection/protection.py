@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.model.reports.tables import Reason
+from celosia.stats.counting.dependent_columns import Dependency, join_cells
 from celosia.stats.counting.linked_breakdowns import list_empty_cells
 from celosia.stats.declaration.declaration import Dimension, Measure, StatsTable, stats_name
 from celosia.stats.errors import AuditUnfinished
@@ -66,6 +67,8 @@ class Version:
     meanings: Mapping[str, str] = field(default_factory=lambda: _NONE)  # dimension -> its name in all linked tables
     names: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NONE)  # … -> category -> its name there
     origin: str = ""  # who is counted
+    dependencies: tuple[Dependency, ...] = ()  # between its columns and others
+    beside: CellTable | None = None  # by dimensions that follow from its own, under shared names; never offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +250,7 @@ class _Level:
 def _build_level(versions: Sequence[Version], k: int, before: Sequence[Flags | None]) -> _Level:
     tables = [linkable(version) for version in versions]
     grid, numbers = grid_of(tables)
+    numbers = _own_numbers(numbers, versions)
     primary, reasons = np.zeros(grid.size, bool), np.full(grid.size, None, object)
     hidden, earlier = np.zeros(grid.size, bool), np.full(grid.size, -1, np.int64)
     nonempty, known = np.zeros(grid.size, bool), np.zeros(grid.size, bool)
@@ -263,6 +267,11 @@ def _build_level(versions: Sequence[Version], k: int, before: Sequence[Flags | N
             nonempty[cells] |= (version.cells.persons > 0) & ~beneath_small(version.cells, k)
     width = max(version.table.width for version in versions)
     return _Level(versions, tables, grid, numbers, primary, reasons, hidden & ~primary, earlier, nonempty, width, known)
+
+
+def _own_numbers(numbers: Sequence[NDArray[np.int64]], versions: Sequence[Version]) -> list[NDArray[np.int64]]:
+    """The numbers of the cells of each version itself."""
+    return [cells[: len(version.cells.persons)] for cells, version in zip(numbers, versions, strict=True)]
 
 
 def _hide_rows(level: _Level, k: int, options: Mapping[str, Any]) -> _Level:
@@ -295,6 +304,7 @@ def _hide_sums(
     for column, percent in _sum_columns(level.versions).items():
         chosen = [at for at, cells in enumerate(level.tables) if column in cells.sums]
         grid, numbers = grid_of([level.tables[at] for at in chosen], column)
+        numbers = _own_numbers(numbers, [level.versions[at] for at in chosen])
         primary, hidden = np.zeros(grid.size, bool), np.zeros(grid.size, bool)
         why = np.full(grid.size, None, object)
         for at, cells in zip(chosen, numbers, strict=True):
@@ -452,12 +462,19 @@ def linkable(version: Version) -> CellTable:
     for dimension, tree in zip(version.table.dimensions, version.cells.dimensions, strict=True):
         meaning = version.meanings.get(dimension.name) or _shared_name(dimension)
         trees.append(Tree(meaning, _shared_labels(version, dimension.name, tree.labels), tree.parent))
+    cells = join_cells(version.cells, version.beside)
     sums = {
-        measure.column: version.cells.sums[measure.name]
+        measure.column: cells.sums[measure.name]
         for measure in version.table.measures
-        if measure.column is not None and measure.name in version.cells.sums
+        if measure.column is not None and measure.name in cells.sums
     }
-    return replace(version.cells, dimensions=tuple(trees), sums=sums)
+    return replace(cells, dimensions=(*trees, *cells.dimensions[len(trees) :]), sums=sums)
+
+
+def shared_tree(dimension: Dimension, tree: Tree, meaning: str, names: Mapping[str, str]) -> Tree:
+    """A dimension with the names that linked tables share."""
+    labels = tuple(names.get(label, label) for label in tree.labels)
+    return Tree(meaning or _shared_name(dimension), labels, tree.parent)
 
 
 def _shared_labels(version: Version, dimension: str, labels: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ all published wholes of a kind are the sums of their parts, a reader will take i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +36,8 @@ class PublishedTable:
     keys: tuple[Key, ...]
     persons: tuple[int | None, ...]  # or rows, if that is the unit
     unit: str = "persons"
+    # Dimension -> the one that follows from it, and its category for each of the first, as linked tables know them.
+    implied: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
 
     @property
     def identities(self) -> tuple[Identity, ...]:
@@ -163,6 +165,13 @@ def _cell_table(table: PublishedTable, known: Mapping[Identity, int]) -> CellTab
         parents = tuple(position.get(above[at].get(word, ""), ALL) for word in words)
         trees.append(Tree(table.dimension_name(name), shown, parents))
         codes.append([ALL if (word := key[at]) is None else position[word] for key in keys])
+    for at, name in enumerate(names):
+        if name in table.implied:
+            target, category = table.implied[name]
+            shown = tuple(sorted(set(category.values())))
+            number = {label: position for position, label in enumerate(shown)}
+            trees.append(Tree.flat(target, shown))
+            codes.append([ALL if (word := key[at]) is None else number[category[word]] for key in keys])
     persons = np.array([known.get(table.identity(key), 0) for key in keys], np.int64)
     shape = np.array(codes, np.int32).reshape(len(trees), len(keys)).T
     offered = np.arange(len(keys)) < len(table.keys)
@@ -195,19 +204,25 @@ def _additive_relations(
     if all(table.unit == "rows" for table in tables_read):
         return np.ones(len(grid.totals), bool)
     names = breakdown_of(grid, tables, places)
-    firm = [{table.dimension_name(name) for name in table.entry.adds_up} for table in tables_read]
+    firm = [_adding_dimensions(table) for table in tables_read]
     inside = [np.isin(np.arange(grid.size), place) for place in places]
     kinds: dict[tuple[frozenset[str], frozenset[str]], list[int]] = {}
     additive = np.zeros(len(grid.totals), bool)
     for number, (whole, parts) in enumerate(grid.relations()):
         part_names = names[int(parts[0])] if len(parts) else frozenset()
         kinds.setdefault((names[whole], part_names), []).append(number)
-        collapsed, cells = part_names - names[whole] or part_names, np.append(parts, whole)
+        collapsed = part_names - names[whole] or part_names
         tables_sums = zip(firm, inside, strict=True)
-        additive[number] = any(collapsed <= sums and bool(mine[cells].all()) for sums, mine in tables_sums)
+        additive[number] = any(collapsed <= sums and bool(mine[parts].all()) for sums, mine in tables_sums)
     for chosen in kinds.values() if trusting else ():
         additive[chosen] |= _all_agree(grid, hidden, chosen)
     return additive
+
+
+def _adding_dimensions(table: PublishedTable) -> set[str]:
+    """The dimensions in which every person has one category, and those that follow from them."""
+    implied = {table.implied[name][0] for name in table.entry.adds_up if name in table.implied}
+    return {table.dimension_name(name) for name in table.entry.adds_up} | implied
 
 
 def breakdown_of(grid: Grid, tables: Sequence[CellTable], places: Sequence[NDArray[np.int64]]) -> list[frozenset[str]]:

@@ -19,6 +19,7 @@ from celosia.stats.protection.identity import (
     Frame,
     Identity,
     Owners,
+    Pair,
     cell_positions,
     identity,
     read_identity,
@@ -105,6 +106,7 @@ class ReleasedCell:
 
 
 Release = tuple[ReleasedCell, ...]  # everything that one run published of one origin
+Following = Mapping[Pair, Sequence[Pair]]  # category -> those that follow from it
 _Kind = tuple[Identity, str]  # a whole, and the cut that it is the sum over
 
 
@@ -131,10 +133,15 @@ def releases_by_origin(history: Sequence[PublishedValue]) -> dict[str, dict[int,
     return releases
 
 
-def publications_of(releases: Sequence[Release], k: int, unit: str = "persons") -> list[Publication]:
-    """The releases as the readers of one k have them; a category that is not listed is empty."""
+def publications_of(
+    releases: Sequence[Release], k: int, unit: str = "persons", follow: Following | None = None
+) -> list[Publication]:
+    """The releases as the readers of one k have them; a category that is not listed is empty.
+
+    `follow` says which categories follow from which: whoever is in a district is in its region.
+    """
     seen = [[cell for cell in release if cell.unit == unit and cell.frame.k >= k] for release in releases]
-    sums = [_sums(lines) for lines in seen]
+    sums = [_sums(lines, follow or {}) for lines in seen]
     parts: dict[_Kind, dict[Identity, None]] = {}
     for kinds in sums:
         for kind, (mine, _) in kinds.items():
@@ -143,7 +150,7 @@ def publications_of(releases: Sequence[Release], k: int, unit: str = "persons") 
     return [_publication(lines, kinds, order) for lines, kinds in zip(seen, sums, strict=True)]
 
 
-def _sums(lines: Iterable[ReleasedCell]) -> dict[_Kind, tuple[dict[Identity, None], bool]]:
+def _sums(lines: Iterable[ReleasedCell], follow: Following) -> dict[_Kind, tuple[dict[Identity, None], bool]]:
     """Wholes with their parts and whether they add up, in every table and above its own cells."""
     tables: dict[str, list[ReleasedCell]] = {}
     for line in lines:
@@ -155,6 +162,23 @@ def _sums(lines: Iterable[ReleasedCell]) -> dict[_Kind, tuple[dict[Identity, Non
             kind = (identity(whole), f"{frame.cuts[at]}\x1e{level}")
             cells, adds = sums.get(kind, ({}, True))
             sums[kind] = cells | dict.fromkeys(map(identity, mine)), adds and frame.adds[at]
+        for kind, (parts, adds) in _following_sums(own, follow).items():
+            cells, before = sums.get(kind, ({}, True))
+            sums[kind] = cells | dict.fromkeys(parts), adds and before
+    return sums
+
+
+def _following_sums(own: Sequence[ReleasedCell], follow: Following) -> dict[_Kind, tuple[list[Identity], bool]]:
+    """The cells that follow from those of one table, as their sums: a region is the sum of its districts."""
+    sums: dict[_Kind, tuple[list[Identity], bool]] = {}
+    frame, places = own[0].frame, [line.place for line in own]
+    for (whole, at, level), mine in _parts_by_whole(places).items():
+        for place in mine if level == 1 else ():
+            coordinate = place[at]
+            for target in follow.get(coordinate[0], ()) if coordinate else ():
+                kind = identity(whole) | {target}, f"{frame.cuts[at]}\x1e{target[0]}"
+                cells, _ = sums.setdefault(kind, ([], frame.adds[at]))
+                cells.append(identity(place))
     return sums
 
 
