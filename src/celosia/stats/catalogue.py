@@ -28,7 +28,8 @@ from celosia.stats.declaration.declaration import (
 )
 from celosia.stats.errors import CatalogueDisagrees, NeverRan
 from celosia.stats.project import PathArg, read_config
-from celosia.stats.protection.protection import Version, shows_amounts
+from celosia.stats.protection.protection import shows_amounts
+from celosia.stats.protection.version import Version
 from celosia.stats.store.target import StatsTarget, open_stats
 from celosia.storage import atomic_write, translate_write_errors
 from celosia.tables.cells import ALL, CellTable

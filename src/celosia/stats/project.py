@@ -24,7 +24,7 @@ from celosia.stats.errors import NotStats
 from celosia.storage import atomic_write, make_private_folder
 
 if TYPE_CHECKING:
-    from celosia.stats.protection.protection import ProtectedVersion
+    from celosia.stats.protection.version import ProtectedVersion
 
 PathArg = str | Path
 _KEY_BYTES = 32
@@ -106,7 +106,7 @@ def reasons_of(home: Path, table: str, run: str) -> dict[Labels, str]:
 
 
 def _reasons(protected: ProtectedVersion) -> Iterable[tuple[list[str | None], str]]:
-    from celosia.stats.protection.protection import keys_of
+    from celosia.stats.protection.version import keys_of
 
     keys = keys_of(protected.version.cells)
     for at, hidden in enumerate(protected.hidden.tolist()):

@@ -45,9 +45,10 @@ from celosia.stats.project import (
 from celosia.stats.protection.differencing_check import discloses_by_difference, person_counts, upcoming_cells
 from celosia.stats.protection.identity import identity_texts, origin_of, owners_of
 from celosia.stats.protection.known_dependencies import follow_categories, known_dependencies, save_dependencies
-from celosia.stats.protection.protection import ProtectedVersion, Version, protect_group
+from celosia.stats.protection.protection import protect_group
 from celosia.stats.protection.published_history import PublishedHistory
 from celosia.stats.protection.rows import COUNTS, history_of, round_version, stats_rows
+from celosia.stats.protection.version import ProtectedVersion, Version
 from celosia.stats.sources.addresses import address, refuse_same_file
 from celosia.stats.sources.connections import PersonalSource, open_source
 from celosia.stats.store.scan import ScanFinding, scan_persons, scan_table

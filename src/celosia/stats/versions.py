@@ -48,7 +48,7 @@ from celosia.stats.declaration.declaration import (
     StatsConfig,
     StatsTable,
 )
-from celosia.stats.protection.protection import Version, keys_of, merged_name, shared_tree
+from celosia.stats.protection.version import Version, keys_of, merged_name, shared_tree
 from celosia.stats.rules.maps import labels_for, parents_of, refuse_unmapped, specs_of
 from celosia.stats.rules.rules import RuleSpec, domain_of
 from celosia.stats.sources.connections import PersonalSource

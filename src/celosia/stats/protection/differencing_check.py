@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from celosia.stats.protection.identity import Owners, cell_positions, frame_of, identity, unit_of
-from celosia.stats.protection.protection import ProtectedVersion
 from celosia.stats.protection.published_history import Following, Release, ReleasedCell, publications_of
+from celosia.stats.protection.version import ProtectedVersion
 from celosia.tables.over_time import DisclosedGroup, Publication, Relation, find_disclosed_groups
 
 # More releases would make a nightly run longer every night; `attack` examines all of them.

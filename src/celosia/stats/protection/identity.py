@@ -16,7 +16,7 @@ from typing import Any
 from celosia.stats.counting.linked_breakdowns import MARK, cut_key
 from celosia.stats.counting.sums import additive_dimensions
 from celosia.stats.declaration.declaration import Dimension, Measure, Personal
-from celosia.stats.protection.protection import Version, history_keys, merged_name
+from celosia.stats.protection.version import Version, history_keys, merged_name
 from celosia.tables.cells import ALL
 
 Pair = tuple[str, str]  # what a dimension means, and a category

@@ -14,8 +14,8 @@ from pathlib import Path
 from celosia.model.paths import ProjectPaths
 from celosia.stats.counting.dependent_columns import columns_of
 from celosia.stats.protection.identity import Pair, meaning_of
-from celosia.stats.protection.protection import Version
 from celosia.stats.protection.published import PublishedTable
+from celosia.stats.protection.version import Version
 from celosia.storage import atomic_write
 
 _FORMAT = "celosia/dependencies/1"

@@ -10,20 +10,27 @@ Source: YAPÓ 3; Hundepool et al., Statistical Disclosure Control (2012), chapte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.model.reports.tables import Reason
-from celosia.stats.counting.dependent_columns import Dependency, join_cells
 from celosia.stats.counting.linked_breakdowns import list_empty_cells
-from celosia.stats.declaration.declaration import Dimension, Measure, StatsTable, stats_name
+from celosia.stats.declaration.declaration import Measure, StatsTable, stats_name
 from celosia.stats.errors import AuditUnfinished
+from celosia.stats.protection.cell_changes import already_published, close_to_earlier, earlier_values, persons_measure
+from celosia.stats.protection.remainders import IsSmall, MeasureChange, remainders_to_withhold
+from celosia.stats.protection.version import (
+    EarlierPublication,
+    Key,
+    ProtectedVersion,
+    Version,
+    history_keys,
+    linkable,
+)
 from celosia.tables.cells import CellTable, beneath_small
-from celosia.tables.cells import Dimension as Tree
 from celosia.tables.errors import TableUnprotectable
 from celosia.tables.grid import Bounds, Flags, Grid, Values, threshold_bounds
 from celosia.tables.linking import grid_of
@@ -37,53 +44,9 @@ from celosia.tables.primary import (
 )
 from celosia.tables.protect import Protection, levels, protect, protect_sums
 
-Key = tuple[str | None, ...]  # the categories of a cell, in the order of the table's dimensions
 Share = Callable[[float], None] | None
-_NONE: Mapping[str, Any] = MappingProxyType({})
-BORDERS = frozenset(("bands", "width", "end", "borders", "by", "years", "start"))  # where a dimension is cut
+COUNTS = ("persons", "rows")
 DEFAULT_P = 10  # percent: the rule for sums and means that declare none (Y23 asks for one)
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierPublication:
-    """What an earlier run published of the cells of a version, in any table of its origin."""
-
-    values: Mapping[tuple[str, Key], float]  # measure and cell, as the version calls them
-    k: int  # differences of fewer persons are disclosure; below the version's k where others read it
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A STATS table before publication, as one audience will see it."""
-
-    table: StatsTable
-    audience: str
-    k: int
-    cells: CellTable
-    others: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=lambda: _NONE)  # label, members
-    suppressed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _NONE)  # nothing left to merge with
-    earlier: tuple[EarlierPublication, ...] = ()
-    scale: Mapping[str, int] = field(default_factory=lambda: _NONE)  # units of a sum that make one
-    meanings: Mapping[str, str] = field(default_factory=lambda: _NONE)  # dimension -> its name in all linked tables
-    names: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NONE)  # … -> category -> its name there
-    origin: str = ""  # who is counted
-    dependencies: tuple[Dependency, ...] = ()  # between its columns and others
-    beside: CellTable | None = None  # by dimensions that follow from its own, under shared names; never offered
-
-
-@dataclass(frozen=True, slots=True)
-class ProtectedVersion:
-    """A version with the status of each of its cells."""
-
-    version: Version
-    status: NDArray[np.int8]  # 0 published, 1 primary, 2 secondary
-    reasons: NDArray[np.object_]
-
-    @property
-    def hidden(self) -> Flags:
-        """Offered cells that are not shown."""
-        flags: Flags = (self.status > 0) & self.version.cells.offered
-        return flags
 
 
 def protect_group(
@@ -129,16 +92,17 @@ def _protect_level(
     options: dict[str, Any] = {"fixed": (level.grid.values == 0) | level.known, "budget_seconds": budget_seconds}
     if any(shows_amounts(version.table) for version in versions) and not level.grid.additive.all():
         level = _hide_rows(level, k, options)
-    protection = _protect_persons(level, k, options)
-    while (more := _remainders_to_withhold(level, protection.status, k)).any():
-        level = replace(level, hidden=protection.hidden & ~level.primary, reasons=protection.reason)
-        level = _withhold(level, more)
+    while True:
         protection = _protect_persons(level, k, options)
-    _refuse_unfinished(protection, versions, level.numbers, budget_seconds)
-    level = replace(level, hidden=protection.hidden & ~level.primary)
-    marks = np.where(aside.primary, 1, np.where(aside.hidden, 2, protection.status)).astype(np.int8)
-    reasons = np.where(aside.primary | aside.hidden, aside.reasons, protection.reason)
-    status, reason = _hide_sums(level, marks, reasons, budget_seconds)
+        _refuse_unfinished(protection, versions, level.numbers, budget_seconds)
+        done = replace(level, hidden=protection.hidden & ~level.primary)
+        marks = np.where(aside.primary, 1, np.where(aside.hidden, 2, protection.status)).astype(np.int8)
+        reasons = np.where(aside.primary | aside.hidden, aside.reasons, protection.reason)
+        status, reason = _hide_sums(done, marks, reasons, budget_seconds)
+        more = _remainders(level, status, k) & (status == 0)
+        if not more.any():
+            break
+        level = _withhold(replace(done, reasons=protection.reason), more)
     return [
         ProtectedVersion(version, status[cells], reason[cells])
         for version, cells in zip(versions, level.numbers, strict=True)
@@ -199,35 +163,70 @@ def _withhold(level: _Level, more: Flags) -> _Level:
     return replace(level, primary=level.primary | more, hidden=level.hidden & ~more, reasons=reasons)
 
 
-def _remainders_to_withhold(level: _Level, status: NDArray[np.int8], k: int) -> Flags:
-    """Published cells to withhold because a total less its published parts changed by 1 to k-1 persons since before.
+def _remainders(level: _Level, status: NDArray[np.int8], k: int) -> Flags:
+    """Published cells to withhold because a sum of hidden cells changed by too little since an earlier publication.
 
-    The sum of the hidden parts of a total is known. Of the published parts that changed the cheapest is withheld, so
-    that its change is added to theirs; where none changed, the total itself.
+    Of persons, by 1 to k-1; of rows, by so many or while fewer than k persons came or went; of amounts, at all while
+    fewer than k persons did. Where the persons of these cells cannot be told, nobody is taken to have come.
     """
     more = np.zeros(level.grid.size, bool)
-    shown = (status == 0) & level.grid.offered
-    for version, cells in zip(level.versions, level.numbers, strict=True):
-        name = _persons_measure(version.table)
-        keys = history_keys(version) if version.earlier and name else []
-        for earlier in version.earlier if name else ():
-            before = np.full(level.grid.size, -1, np.int64)
-            before[cells] = np.nan_to_num(_earlier_values(keys, earlier, str(name)), nan=-1).astype(np.int64)
-            more |= _remainders_since(level.grid, shown, before, min(k, earlier.k))
-    return more
+    grids = _grids_by_measure(level) if any(version.earlier for version in level.versions) else {}
+    for at, version in enumerate(level.versions):
+        keys = history_keys(version) if version.earlier else []
+        for earlier in version.earlier:
+            changes = {
+                m.name: _measure_change(level, grids, at, m, keys, earlier, status) for m in version.table.measures
+            }
+            persons = changes.get(persons_measure(version.table) or "")
+            for measure in version.table.measures:
+                change = changes[measure.name]
+                if change is not None:
+                    more |= remainders_to_withhold(change, _is_small(measure, persons, min(k, earlier.k)))
+    return more & level.grid.offered
 
 
-def _remainders_since(grid: Grid, shown: Flags, before: Values, k: int) -> Flags:
-    more = np.zeros(grid.size, bool)
-    known, change = shown & (before >= 0), grid.values - before
-    for number in np.flatnonzero(grid.additive & known[grid.totals]):
-        whole, parts = grid.relation(int(number))
-        published_parts = parts[known[parts]]
-        rest = int(change[whole]) - int(change[published_parts].sum())
-        if len(published_parts) < len(parts) and 0 < abs(rest) < k:
-            moved = published_parts[change[published_parts] != 0]
-            more[moved[np.argmin(grid.cost[moved])] if len(moved) else whole] = True
-    return more
+def _is_small(measure: Measure, persons: MeasureChange | None, k: int) -> IsSmall:
+    """Whether the change of a sum of hidden cells may not be known."""
+
+    def is_small(relation: int, rest: NDArray[np.int64], change: float) -> bool:
+        if measure.kind in COUNTS and abs(change) < k:
+            return True
+        if measure.kind == "persons" or (measure.kind == "rows" and persons is None):
+            return False
+        came = np.nan if persons is None else persons.of(relation, rest)
+        return bool(np.isnan(came)) or abs(came) < k
+
+    return is_small
+
+
+def _grids_by_measure(level: _Level) -> dict[str, Grid]:
+    """The level by persons, by rows and by every column that all of its tables add up, where figures are compared."""
+    columns = set.intersection(*(set(table.sums) for table in level.tables))
+    grids = {"persons": level.grid}
+    if any(measure.kind == "rows" for version in level.versions for measure in version.table.measures):
+        grids["rows"] = grid_of(level.tables, "rows")[0]
+    return grids | {f"sum {column}": grid_of(level.tables, column)[0] for column in sorted(columns)}
+
+
+def _measure_change(
+    level: _Level,
+    grids: Mapping[str, Grid],
+    at: int,
+    measure: Measure,
+    keys: Sequence[Key],
+    earlier: EarlierPublication,
+    status: NDArray[np.int8],
+) -> MeasureChange | None:
+    """What readers of one version have of a measure, then and now, over the cells of all versions."""
+    version, cells = level.versions[at], level.numbers[at]
+    grid = grids.get(measure.kind if measure.kind in COUNTS else f"{measure.kind} {measure.column}")
+    if grid is None:
+        return None
+    before = np.full(level.grid.size, np.nan)
+    before[cells] = np.rint(earlier_values(keys, earlier, measure.name) * version.scale.get(measure.name, 1))
+    values = grid.values.astype(np.float64)
+    shown = ((status == 0) & level.grid.offered) | (level.known & (before == values))
+    return MeasureChange(grid, before, np.where(shown, values, np.nan))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,12 +254,12 @@ def _build_level(versions: Sequence[Version], k: int, before: Sequence[Flags | N
     hidden, earlier = np.zeros(grid.size, bool), np.full(grid.size, -1, np.int64)
     nonempty, known = np.zeros(grid.size, bool), np.zeros(grid.size, bool)
     for version, flags_before, cells in zip(versions, before, numbers, strict=True):
-        close, published = _close_to_earlier(version, k)
+        close, published = close_to_earlier(version, k)
         flags, why = _primary(version, k, close)
         new = flags & ~primary[cells]
         reasons[cells[new]], primary[cells[new]] = why[new], True
         earlier[cells[new]] = np.where([reason is Reason.OVER_TIME for reason in why[new]], published[new], -1)
-        known[cells] |= _already_published(version, k)
+        known[cells] |= already_published(version, k)
         hidden[cells] |= _suppressed_categories(version) if version.k == k else False
         hidden[cells] |= False if flags_before is None else flags_before
         if version.table.zeros == "show":
@@ -367,130 +366,3 @@ def _suppressed_categories(version: Version) -> Flags:
         gone = version.suppressed.get(version.table.dimensions[at].name, ())
         flags |= np.array([*(label in gone for label in tree.labels), False])[version.cells.codes[:, at]]
     return flags & version.cells.offered
-
-
-def keys_of(cells: CellTable) -> list[Key]:
-    """The categories of every cell."""
-    words = [np.array([*dimension.labels, None], object) for dimension in cells.dimensions]
-    columns = [word[cells.codes[:, at]] for at, word in enumerate(words)]
-    return list(zip(*columns, strict=True)) if columns else [()] * len(cells.codes)
-
-
-def _earlier_values(keys: Sequence[Key], earlier: EarlierPublication, measure: str) -> NDArray[np.float64]:
-    """What an earlier publication showed of a measure, cell by cell; not a number where it showed nothing."""
-    return np.array([earlier.values.get((measure, key), np.nan) for key in keys], np.float64)
-
-
-def _persons_measure(table: StatsTable) -> str | None:
-    return next((measure.name for measure in table.measures if measure.kind == "persons"), None)
-
-
-def _close_to_earlier(version: Version, k: int) -> tuple[Flags, Values]:
-    """Cells that an earlier publication forbids, and the persons published then (-1 where none were).
-
-    The difference between two publications of a cell may not be of 1 to k-1 persons or rows, in either direction; and
-    a sum or mean that changed needs k persons more or fewer, or it would disclose what one of them did.
-    """
-    size = len(version.cells.persons)
-    flags, before = np.zeros(size, bool), np.full(size, -1, np.int64)
-    if not version.earlier:
-        return flags, before
-    now, keys = {"persons": version.cells.persons, "rows": version.cells.rows}, history_keys(version)
-    for earlier in version.earlier:
-        for measure in (measure for measure in version.table.measures if measure.kind in now):
-            values = _earlier_values(keys, earlier, measure.name)
-            change = np.abs(now[measure.kind] - np.trunc(values))
-            close = (change > 0) & (change < min(k, earlier.k))
-            flags |= close
-            if measure.kind == "persons":
-                before[close] = values[close].astype(np.int64)
-    return flags | _sums_close_to_earlier(version, k), before
-
-
-def _already_published(version: Version, k: int) -> Flags:
-    """Cells published before for the readers of this k, with as many persons as there are now."""
-    flags = np.zeros(len(version.cells.persons), bool)
-    name = _persons_measure(version.table)
-    seen = [earlier for earlier in version.earlier if name and earlier.k >= k]
-    keys = history_keys(version) if seen else []
-    for earlier in seen:
-        flags |= _earlier_values(keys, earlier, str(name)) == version.cells.persons
-    return flags & version.cells.offered
-
-
-def _sums_close_to_earlier(version: Version, k: int) -> Flags:
-    """Cells whose sum or mean changed since an earlier publication while fewer than k persons came or went."""
-    persons, keys = version.cells.persons, history_keys(version)
-    flags = np.zeros(len(persons), bool)
-    name = _persons_measure(version.table) or ""
-    for measure in version.table.measures:
-        if measure.kind not in ("sum", "mean") or measure.name not in version.cells.sums:
-            continue
-        values = amounts(version, measure)
-        for earlier in version.earlier:
-            published, before = (_earlier_values(keys, earlier, column) for column in (measure.name, name))
-            changed = ~np.isnan(published) & ~np.isclose(published, values, rtol=1e-12, atol=0)
-            came_or_went = np.abs(persons - np.trunc(np.where(np.isnan(before), persons, before)))
-            flags |= changed & (came_or_went < min(k, earlier.k))
-    return flags
-
-
-def amounts(version: Version, measure: Measure) -> NDArray[np.float64]:
-    """The sum or mean of every cell in its own unit; the mean of an empty cell is not a number."""
-    sums = version.cells.sums[measure.name].astype(np.float64) / version.scale.get(measure.name, 1)
-    if measure.kind == "sum":
-        return sums
-    counts = version.cells.sums[f"{measure.name}:rows"].astype(np.float64)
-    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-
-
-def history_keys(version: Version) -> list[Key]:
-    """The categories of every cell as the history names them: the merged one by its members."""
-    names = [version.others.get(dimension.name, ("", ())) for dimension in version.table.dimensions]
-    return [
-        tuple(
-            merged_name(word, members) if members and word == label else word
-            for word, (label, members) in zip(key, names, strict=True)
-        )
-        for key in keys_of(version.cells)
-    ]
-
-
-def linkable(version: Version) -> CellTable:
-    """The cells with names that mean the same in every table: dimension by rule and columns, Otros by its members."""
-    trees = []
-    for dimension, tree in zip(version.table.dimensions, version.cells.dimensions, strict=True):
-        meaning = version.meanings.get(dimension.name) or _shared_name(dimension)
-        trees.append(Tree(meaning, _shared_labels(version, dimension.name, tree.labels), tree.parent))
-    cells = join_cells(version.cells, version.beside)
-    sums = {
-        measure.column: cells.sums[measure.name]
-        for measure in version.table.measures
-        if measure.column is not None and measure.name in cells.sums
-    }
-    return replace(cells, dimensions=(*trees, *cells.dimensions[len(trees) :]), sums=sums)
-
-
-def shared_tree(dimension: Dimension, tree: Tree, meaning: str, names: Mapping[str, str]) -> Tree:
-    """A dimension with the names that linked tables share."""
-    labels = tuple(names.get(label, label) for label in tree.labels)
-    return Tree(meaning or _shared_name(dimension), labels, tree.parent)
-
-
-def _shared_labels(version: Version, dimension: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """The categories under the names that linked tables share."""
-    shared = version.names.get(dimension)
-    if shared is not None:
-        return tuple(shared.get(label, label) for label in labels)
-    others, members = version.others.get(dimension, ("", ()))
-    return tuple(merged_name(label, members) if label == others and members else label for label in labels)
-
-
-def merged_name(label: str, members: Sequence[str]) -> str:
-    """The merged category by its members: two of them are the same only if their members are."""
-    return f"{label} ({' + '.join(members)})"
-
-
-def _shared_name(dimension: Dimension) -> str:
-    settings = sorted((key, str(value)) for key, value in dimension.settings.items() if key not in BORDERS)
-    return "\x1f".join([dimension.rule, *dimension.columns, *(f"{key}={value}" for key, value in settings)])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.model.reports.stats import CatalogueEntry, ColumnLineage
 from celosia.stats.declaration.declaration import PUBLISHED, STATE
-from celosia.stats.protection.protection import BORDERS, Key, merged_name
+from celosia.stats.protection.version import BORDERS, Key, merged_name
 from celosia.tables.cells import ALL, CellTable
 from celosia.tables.cells import Dimension as Tree
 from celosia.tables.grid import Bounds, Flags, Grid

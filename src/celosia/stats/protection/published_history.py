@@ -25,7 +25,7 @@ from celosia.stats.protection.identity import (
     read_identity,
     unit_of,
 )
-from celosia.stats.protection.protection import EarlierPublication, Key, Version, history_keys
+from celosia.stats.protection.version import EarlierPublication, Key, Version, history_keys
 from celosia.stats.store.target import PublishedValue
 from celosia.tables.over_time import Publication, Relation
 

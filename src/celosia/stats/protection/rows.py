@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celosia.stats.declaration.declaration import PUBLISHED, STATE, SUPPRESSED, TOTAL, Measure, StatsTable
-from celosia.stats.protection.protection import Key, ProtectedVersion, Version, amounts, history_keys, keys_of, linkable
+from celosia.stats.protection.version import Key, ProtectedVersion, Version, amounts, history_keys, keys_of, linkable
 from celosia.tables.rounding import round_randomly
 
 COUNTS = ("persons", "rows")
