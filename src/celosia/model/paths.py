@@ -101,6 +101,7 @@ class ProjectPaths:
     approved = _Below(_PRIVATE, "approved")  # what each approval covered, by digest
     unmapped = _Below(_PRIVATE, "unmapped")
     counted = _Below(_PRIVATE, "counted")  # of a STATS project
+    maps_used = _Below(_PRIVATE, "maps.json")  # … as tables were last written with them
     dependencies = _Below(_PRIVATE, "dependencies.json")  # … between its columns
     hierarchy_drafts = _Below(_PRIVATE, "hierarchies")
     forms = _Below(_PRIVATE, "forms")  # of each release, as they were signed

@@ -121,5 +121,13 @@ class AuditUnfinished(Refusal, fields="tables cells seconds"):
     """The time given ran out before the hidden cells of some tables were proved safe."""
 
 
+class CutsChanged(Refusal, fields="tables column"):
+    """A column is cut otherwise than in earlier releases, whose cut is no longer published beside the new one."""
+
+
+class MapRegrouped(Refusal, fields="map values"):
+    """A map gives values another category than in earlier releases."""
+
+
 class CutsCross(BadInput, fields="tables column"):
     """Linked tables cut one column in ways that do not fit into each other."""

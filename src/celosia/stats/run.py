@@ -42,6 +42,7 @@ from celosia.stats.project import (
     rounding_key,
     save_run,
 )
+from celosia.stats.protection.changed_cuts import refuse_changed_cuts, refuse_regrouped_maps, save_maps
 from celosia.stats.protection.differencing_check import discloses_by_difference, person_counts, upcoming_cells
 from celosia.stats.protection.identity import identity_texts, origin_of, owners_of
 from celosia.stats.protection.known_dependencies import follow_categories, known_dependencies, save_dependencies
@@ -49,6 +50,7 @@ from celosia.stats.protection.protection import protect_group
 from celosia.stats.protection.published_history import PublishedHistory
 from celosia.stats.protection.rows import COUNTS, history_of, round_version, stats_rows
 from celosia.stats.protection.version import ProtectedVersion, Version
+from celosia.stats.rules.maps import file_categories
 from celosia.stats.sources.addresses import address, refuse_same_file
 from celosia.stats.sources.connections import PersonalSource, open_source
 from celosia.stats.store.scan import ScanFinding, scan_persons, scan_table
@@ -82,6 +84,7 @@ def run_stats(
         journal_append(journal_path(home), FAILED, moment, {"kind": kind, **_failure_facts(fault)})
         raise
     journal_append(journal_path(home), RUN, moment, result.facts())
+    save_maps(home, _maps_of(home, config))
     save_dependencies(home, known_dependencies(protected.version for protected in written))
     with contextlib.suppress(CelosiaError):  # the run stands even if its report cannot be saved
         save_run(home, result, written, moment)
@@ -139,9 +142,13 @@ def _count_protect_write(
         for name, personal in blocks.items():
             config.refuse_columns_without_rule(name, [column for column, _ in source.columns(personal)])
         read = {name: source.rows(personal) for name, personal in blocks.items()}
+        refuse_regrouped_maps(home, _maps_of(home, config))
         versions = count_versions(source, config, tables, home, kind == "full", now, report)
         history = PublishedHistory(target.history())
         versions = [replace(version, origin=origin_of(blocks[version.table.source])) for version in versions]
+        for origin in dict.fromkeys(version.origin for version in versions):
+            own = [version for version in versions if version.origin == origin]
+            refuse_changed_cuts(own, history.releases(origin))
         owners = owners_of(versions)
         versions = [replace(version, earlier=history.earlier_publications(version, owners)) for version in versions]
         protected_versions = _protect_versions(versions, home, budget, report)
@@ -162,6 +169,12 @@ def _count_protect_write(
         result = StatsRun(now.isoformat(timespec="seconds"), kind, read, outcomes)
         _write(source, target, config, written, result, now, report)
     return result, written
+
+
+def _maps_of(home: Path, config: StatsConfig) -> dict[str, dict[str, str]]:
+    """The maps of the project that tables use, value by value."""
+    used = {d.settings.get("map") for table in config.tables for d in table.dimensions}
+    return {name: file_categories(config.maps[name], home) for name in sorted(config.maps) if name in used}
 
 
 def _declared_names(config: StatsConfig) -> set[str]:

@@ -50,6 +50,11 @@ def category_finder(value_map: ValueMap, folder: Path) -> Finder:
     return _from_file(folder / str(value_map.file))
 
 
+def file_categories(value_map: ValueMap, folder: Path) -> dict[str, str]:
+    """Value and category of every line of a map of the project; none of an official list."""
+    return {} if value_map.file is None else _lines(folder / value_map.file)
+
+
 def _from_file(path: Path) -> Finder:
     """A CSV with a header: value, category; further columns do not count."""
     exact = _lines(path)
