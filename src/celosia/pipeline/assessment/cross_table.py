@@ -211,7 +211,9 @@ def _merge_categories(tuples: Tuples, request: TableRequest) -> tuple[Tuples, Me
         one_each = strict and _weights(joined, at, False)[label] <= len(labels)
         return 0 if one_each else _weights(joined, at, strict)[label]
 
-    merge = merge_small(_weights(tuples, at, strict), request.k, recount, others, of_categories=not strict)
+    # In a table of one variable the smallest cell of a category is the category itself.
+    whole = not strict or len(request.names) == 1
+    merge = merge_small(_weights(tuples, at, strict), request.k, recount, others, of_categories=whole)
     return (_join_categories(tuples, at, merge.joined, label) if merge.joined else tuples), merge
 
 
