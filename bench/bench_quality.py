@@ -7,7 +7,7 @@ are divided: the seconds of the two are not those of the same task.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +21,7 @@ from bench.peers import PeerUnavailable
 from celosia import kernels
 from celosia.evaluation.objective import Objective, recoding_loss
 from celosia.risk.criteria import KAnonymity
-from celosia.solver.local import recode_locally
+from celosia.solver.local import LocalRecoding, recode_locally
 from celosia.solver.node_report import node_view
 from celosia.solver.optimal import search
 from celosia.solver.problem import SearchProblem, SearchResult
@@ -101,26 +101,88 @@ def _their_facts(problem: SearchProblem, k: int, found: dict[str, Any]) -> dict[
     return {"loss": loss, "suppressed": dropped / rows}
 
 
-def local(folder: Path) -> Work:
-    """Local recoding at k = 5 without suppressed rows."""
-    problem = adult_problem(NINE, 5, 0)
+def local(folder: Path, percent: int = 0, diverse: bool = False) -> Work:
+    """Local recoding at k = 5; `diverse` asks for both salary classes in every class too."""
+    problem = local_problem(percent, diverse)
     kernels.warm_up()
-    hierarchies = [problem.hierarchies[name] for name in problem.names]
-    weights = [1.0] * len(hierarchies)
-    nobody = np.zeros(len(problem.quasi.rows), bool)
 
-    def work() -> Callable[[], dict[str, Any]]:
-        counter = ClassCounter(problem.quasi, {})
-        made = recode_locally(counter, hierarchies, problem.criteria, problem.lowest, problem.highest, weights)
-        assert made is not None
-
-        def facts() -> dict[str, Any]:
-            loss = recoding_loss(problem.quasi, hierarchies, made.levels, nobody, problem.objective)
-            return {"loss": loss, "granularity": 1 - loss, "classes": made.classes}
-
-        return facts
+    def work() -> dict[str, Any]:
+        made = recode_locally(problem)
+        assert isinstance(made, LocalRecoding)
+        suppressed = int(problem.quasi.rows[made.suppressed].sum())
+        figures = {"loss": made.loss, "granularity": 1 - made.loss, "classes": made.classes}
+        return figures | {"bound": made.bound, "suppressed": suppressed}
 
     return work
+
+
+def local_problem(percent: int, diverse: bool) -> SearchProblem:
+    """Adult at k = 5; with l = 2 over the salary where asked."""
+    if not diverse:
+        return adult_problem(NINE, 5, percent)
+    if not ADULT.is_dir():
+        raise Skip("needs the Adult table in ../shared")
+    from tests.solver import arx_adult
+
+    models = ["k:5", "distinct-l:salary-class:2"]
+    case = {"quasi": EIGHT, "sensitive": "salary-class", "models": models, "suppression_limit": "0", "metric": "loss"}
+    problem = arx_adult.problem_of(ADULT, case)
+    return replace(problem, limit=Fraction(percent, 100), objective=Objective("loss", "arithmetic"))
+
+
+def full_domain(folder: Path, percent: int, diverse: bool) -> Work:
+    """The full-domain optimum of the same problem."""
+    problem = local_problem(percent, diverse)
+    kernels.warm_up()
+
+    def work() -> dict[str, Any]:
+        found = search(problem)
+        assert isinstance(found, SearchResult)
+        return {"loss": found.loss, "suppressed": found.suppressed_rows}
+
+    return work
+
+
+def peer(folder: Path, name: str, diverse: bool) -> Work:
+    """Another way to recode locally, from its paper; it suppresses nobody."""
+    from bench.local_peers import k_member, mondrian
+
+    problem = local_problem(0, diverse)
+    hierarchies = [problem.hierarchies[variable] for variable in problem.names]
+    weights = [problem.objective.weight(variable) for variable in problem.names]
+    nobody = np.zeros(len(problem.quasi.rows), bool)
+
+    def work() -> dict[str, Any]:
+        if name == "mondrian":
+            counter = ClassCounter(problem.quasi, problem.sensitive, problem.sensitive_hierarchies)
+            levels = mondrian(counter, hierarchies, problem.criteria)
+            if levels is None:
+                raise Skip("not even one class of all passes")
+        else:
+            levels = k_member(problem.quasi, hierarchies, weights, 5)
+        return {"loss": recoding_loss(problem.quasi, hierarchies, levels, nobody, problem.objective)}
+
+    return work
+
+
+def _local_cases() -> Iterator[Case]:
+    """Local recoding beside the optimum with one level, Mondrian and, where k stands alone, k-member clustering."""
+    for diverse, percent in ((False, 0), (False, 5), (True, 0), (True, 5), (True, 100)):
+        peers = ("mondrian",) if diverse else ("mondrian", "k-member")
+        asked = {"percent": percent, "diverse": diverse}
+        yield Case(
+            f"Adult, local recoding, k = 5{', l = 2 of salary' * diverse}, at most {percent} % suppressed",
+            jobs=(
+                Job("optimum", full_domain, asked, "the optimum with one level"),
+                *(Job(name, peer, {"name": name, "diverse": diverse}) for name in peers),
+                Job("local", local, asked),
+            ),
+            figures=tuple(
+                Figure(f"loss of local recoding, {other}", ("local",), (other,), 1.0, of="loss")
+                for other in ("optimum", *peers)
+            ),
+            repeats=1,
+        )
 
 
 def cases(scale: Scale) -> Iterator[Case]:
@@ -148,6 +210,7 @@ def cases(scale: Scale) -> Iterator[Case]:
             Figure("seconds of local recoding", ("local",), ("optimum",)),
         ),
     )
+    yield from _local_cases()
 
 
 BENCH = Bench("quality", "How much is lost", cases)

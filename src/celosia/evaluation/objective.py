@@ -69,7 +69,7 @@ def variable_losses(
     for v, hierarchy in enumerate(hierarchies):
         shares = np.stack([hierarchy.shares[j][hierarchy.maps[j]] for j in range(hierarchy.height + 1)])
         share = np.where(lost[:, v], 1.0, shares[levels[:, v], quasi.codes[:, v]])
-        least = rows / hierarchy.leaf_count
+        least = rows / max(hierarchy.leaf_count, 1)
         span = rows - least
         losses.append((math.fsum((share * quasi.rows).tolist()) - least) / span if span > 0 else 0.0)
     return losses

@@ -60,6 +60,20 @@ SIGNATURES: dict[str, dict[str, list[tuple[Any, ...]]]] = {
         ],
         "give_back": [(LONG_TABLE, FLAGS, FLAGS, FLAG, LONG)],
     },
+    "cover": {
+        "cheapest_cover": [(types.Tuple((LONG_TABLE, LONGS)), FLOAT_TABLE, LONG_TABLE, LONGS, FLOATS)],
+        "join_coarser": [
+            (
+                types.Tuple((LONG_TABLE, LONGS, LONGS, FLOAT_TABLE)),
+                types.Tuple((LONGS, LONG_TABLE, LONGS)),
+                LONGS,
+                LONGS,
+                FLOAT,
+                LONG,
+            )
+        ],
+        "lower_costs": [(LONGS, FLOAT_TABLE, LONGS, LONGS, LONG, FLOATS)],
+    },
     "cycles": {
         "find_cycles": [(LONGS, LONGS, LONG_TABLE, LONG_TABLE, FLAGS, FLAGS, FLAGS)],
     },

@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 # The modules whose kernels others call, those that take longest first.
 MODULES = tuple(
     (
-        "mdav joining judge queries network rollup complements suda lattice cycles groups combinations "
+        "mdav joining judge queries network rollup complements suda cover lattice cycles groups combinations "
         "numbering pairs peel"
     ).split()
 )

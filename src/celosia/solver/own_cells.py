@@ -27,9 +27,8 @@ def mask_as_own_value(table: CellTable, criteria: Sequence[Criterion]) -> Mask |
     _, fails = failing_classes(table, criteria, nothing)
     if not fails.any():
         return nothing
-    recoding = recode_over(table.counter, table.hierarchies, criteria, sets_by_cost(table.weights))
-    recoded = None if recoding is None else recoding.levels > 0
-    masks = [] if recoded is None else [_show_needless(table, criteria, recoded)]
+    levels = recode_over(table.counter, table.hierarchies, criteria, sets_by_cost(table.weights))
+    masks = [] if levels is None else [_show_needless(table, criteria, levels > 0)]
     if int(fails.sum()) * len(table.quasi.rows) <= _MOST_PAIRS:
         others = (
             *(_mask_by_rearranging(table, criteria, masked) for masked in masks),

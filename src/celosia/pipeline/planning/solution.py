@@ -78,7 +78,7 @@ def complete_solution(
 ) -> Solution:
     """The solution with suppressed rows starred, their group judged, and masks extended to the dependents."""
     final = replace(published, masked_sensitive={})
-    if search_input.policy.method == "full-domain":
+    if search_input.policy.method in ("full-domain", "local"):
         final = star_suppressed(final, published.suppressed)
     label, _ = labels_of(final)
     masks = {name: mask.copy() for name, mask in published.masked_sensitive.items()}

@@ -30,7 +30,7 @@ from celosia.risk.classes import fully_masked
 from celosia.risk.criteria import Criterion
 from celosia.solver.cascade import ladder, literal_recipe, sound_recipe
 from celosia.solver.cells import suppress_cells
-from celosia.solver.local import recode_alike, recode_locally
+from celosia.solver.local import LocalRecoding, recode_locally, show_hidden_by_size
 from celosia.solver.node_report import broken_rows, node_view
 from celosia.solver.optimal import search
 from celosia.solver.problem import FailingCriterion, NoSolution, SearchProblem, SearchResult
@@ -241,7 +241,7 @@ def _solve_by_recipe(search_input: SearchInput) -> Solution:
             "unique_rows": printed.unique_rows,
         },
     }
-    return _recoding_solution(search_input, counter, published, problem, loss, notes, len(steps))
+    return _recoding_solution(search_input, counter, published, problem, loss, len(steps), notes=notes)
 
 
 def _suppress_failing(
@@ -276,23 +276,50 @@ def _sensitive_masks(
 
 
 def _solve_locally(search_input: SearchInput, progress: ShareProgress) -> Solution | NoSolution:
+    """The local recoding; whoever may lose a sensitive value instead need not be suppressed (M15)."""
     problem, counter, names = search_problem(search_input), search_input.counter(), search_input.quasi.names
-    hierarchies = [search_input.hierarchies[name] for name in names]
-    weights = [problem.objective.weight(name) for name in names]
-    recoding = recode_locally(
-        counter, hierarchies, search_input.criteria, problem.lowest, problem.highest, weights, progress
-    )
-    if recoding is None:  # nothing holds at the top: persons on several rows may fail together and pass apart
-        result = search(replace(problem, limit=0 * problem.limit))
-        if isinstance(result, NoSolution):
-            return result
-        recoding = recode_alike(counter, hierarchies, result.levels)
-    nobody = np.zeros(len(search_input.quasi.rows), bool)
-    published = PublishedTuples(names, recoding.vocabularies, recoding.codes, nobody, {})
-    published = replace(published, suppressed=_suppressed_tuples(search_input, counter, published))
-    loss = recoding_loss(search_input.quasi, hierarchies, recoding.levels, nobody, problem.objective)
-    notes = {"returned_classes": recoding.returned}
-    return _recoding_solution(search_input, counter, published, problem, loss, notes, recoding.nodes)
+    look_for = partial(search, time_limit=search_input.policy.time_limit, clock=time.monotonic)
+    sizes = _size_criteria(problem.criteria)
+    recoding = recode_locally(problem, counter, look_for, progress)
+    masks_values = search_input.policy.mask_sensitive and sizes != problem.criteria
+    if isinstance(recoding, NoSolution) and masks_values:
+        by_size = recode_locally(replace(problem, criteria=sizes), counter, look_for, progress)
+        recoding = recoding if isinstance(by_size, NoSolution) else by_size
+    if isinstance(recoding, NoSolution):
+        return recoding
+    published = PublishedTuples(names, recoding.vocabularies, recoding.codes, recoding.suppressed, {})
+    if masks_values:
+        published = _mask_values_instead(search_input, problem, counter, recoding)
+    notes = {"full_domain_loss": recoding.full_domain} if math.isfinite(recoding.full_domain) else {}
+    figures: dict[str, Any] = {"notes": notes, "bound": recoding.bound}
+    problem = replace(problem, objective=information_loss(search_input.policy))
+    return _recoding_solution(search_input, counter, published, problem, recoding.loss, recoding.nodes, **figures)
+
+
+def _mask_values_instead(
+    search_input: SearchInput, problem: SearchProblem, counter: ClassCounter, recoding: LocalRecoding
+) -> PublishedTuples:
+    """What holds in size alone keeps its quasi-identifiers and loses the sensitive values that fail there (M15)."""
+    shown = show_hidden_by_size(problem, counter, recoding, _size_criteria(problem.criteria))
+    labels = level_labels([problem.hierarchies[name] for name in problem.names])
+    codes = labels.publish(problem.quasi.codes, shown.levels)
+    published = PublishedTuples(problem.names, labels.vocabularies, codes, shown.suppressed, {})
+    starred = star_suppressed(published, shown.suppressed)
+    label, count = labels_of(starred)
+    masks: dict[str, Mask] = {}
+    # Whoever joined a class that passed before loses the value first; the others keep theirs.
+    for may_lose in (recoding.suppressed, np.ones(len(label), bool)):
+        fails = ~judge_all(problem.criteria, counter.classes(label, count, _shown(masks)))[label]
+        losing = _sensitive_masks(search_input, counter, label, count, fails & may_lose & ~shown.suppressed)
+        masks = {name: mask | masks.get(name, np.zeros(len(label), bool)) for name, mask in losing.items()}
+    fails = ~judge_all(problem.criteria, counter.classes(label, count, _shown(masks)))[label]
+    suppressed = shown.suppressed | (fails & ~fully_masked(problem.quasi.codes, problem.quasi.vocabularies))
+    masks = {name: mask & ~suppressed for name, mask in masks.items()}
+    return replace(published, suppressed=suppressed, masked_sensitive=masks)
+
+
+def _shown(masks: Mapping[str, Mask]) -> dict[str, Mask]:
+    return {name: ~mask for name, mask in masks.items()}
 
 
 def _solve_by_cells(search_input: SearchInput) -> Solution | NoSolution:
@@ -319,7 +346,7 @@ def _solve_by_cells(search_input: SearchInput) -> Solution | NoSolution:
         "masked_cells_by_variable": dict(zip(names, cells.by_variable, strict=True)),
         "rows_touched": cells.rows_touched,
     }
-    return _recoding_solution(search_input, counter, published, problem, loss, notes, 0)
+    return _recoding_solution(search_input, counter, published, problem, loss, 0, notes=notes)
 
 
 def _at_lowest_levels(
@@ -370,11 +397,11 @@ def _recoding_solution(
     published: PublishedTuples,
     problem: SearchProblem,
     loss: float,
-    notes: Mapping[str, Any],
     nodes: int,
+    **figures: Any,
 ) -> Solution:
     """The solution of a method that has no single level per variable and proves no optimum."""
-    figures: dict[str, Any] = {"levels": {}, "loss": loss, "metric": problem.objective.name, "notes": notes}
+    figures = {"bound": None, "levels": {}, "loss": loss, "metric": problem.objective.name} | figures
     return complete_solution(
-        search_input, counter, published, nodes=nodes, nodes_checked=nodes, optimal=False, bound=None, **figures
+        search_input, counter, published, nodes=nodes, nodes_checked=nodes, optimal=False, **figures
     )
