@@ -37,6 +37,18 @@ def test_without_protocol_two_persons_and_two_values_are_asked():
     assert criteria() == [{"criterion": "k", "k": 2}, *L2]
 
 
+def test_variables_to_keep_weigh_five_times_the_heaviest_of_the_others():
+    document = {"policy": {"weights": {"EDAD": 2.0}}}
+    assert policy_of(document, VARIABLES, (), keep=("SEXO",)).weights == {"EDAD": 2.0, "SEXO": 10.0}
+    assert policy_of(document, VARIABLES, (), keep=["SEXO", "EDAD"]).weights == {"SEXO": 5.0, "EDAD": 5.0}
+    assert policy_of(document, VARIABLES, ()).weights == {"EDAD": 2.0}
+
+
+def test_a_variable_to_keep_must_be_a_quasi_identifier():
+    with pytest.raises(UnknownVariable):
+        policy_of({}, VARIABLES, (), keep=("DIAG",))
+
+
 def test_a_k_is_added_where_the_project_states_none():
     only_l = [{"criterion": "distinct_l", "variable": "DIAG", "l": 3}]
     assert criteria(given=only_l, k=5) == [*only_l, {"criterion": "k", "k": 5}]

@@ -39,6 +39,7 @@ def plan_command() -> click.Command:
         option("plan", "--l", type=click.IntRange(min=1)),
         option("plan", "--limit", metavar="0–1"),
         names_option("plan", "--order"),
+        names_option("plan", "--keep"),
         option("plan", "--metric", type=click.Choice(METRICS)),
         option("plan", "--mean", type=click.Choice(MEANS)),
         option("plan", "--partition", metavar="VARIABLE"),
@@ -53,13 +54,13 @@ def run_command() -> click.Command:
     return build_command("run", run, [project_argument(), *counting_options()])
 
 
-def plan(project: Path, as_json: bool, order: tuple[str, ...], **overrides: Any) -> None:
+def plan(project: Path, as_json: bool, order: tuple[str, ...], keep: tuple[str, ...], **overrides: Any) -> None:
     """Plan and show."""
     from celosia.pipeline.planning.plan import make_plan
 
     announce_first_time(as_json)
     with watching(as_json) as report:
-        result = make_plan(project, report=report, order=order or None, **overrides)
+        result = make_plan(project, report=report, order=order or None, keep=keep or None, **overrides)
     print_report(result.plan, as_json, show_plan)
     if not as_json:
         say("plan.written", path=result.path)
@@ -76,6 +77,8 @@ def show_plan(plan: Plan) -> None:
     definition = metric_text(plan.loss_definition)
     rows.append([messages.text("plan.loss", definition=definition), messages.decimal(plan.loss, 6)])
     records, otherwise = plan.suppression.records, plan.suppression.otherwise
+    if plan.bound is not None and not plan.optimal:
+        rows.append([messages.text("plan.bound"), messages.decimal(plan.bound, 6)])
     rows.append([messages.text("plan.suppressed"), count_text(plan.suppressed_rows, records)])
     if otherwise:
         rows.append([messages.text("plan.otherwise_masked"), count_text(otherwise, records)])

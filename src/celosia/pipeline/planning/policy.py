@@ -31,6 +31,8 @@ from celosia.pipeline.project.settings_schema import exact_share, refuse_wrong_r
 from celosia.protocols.load import combined_rules, least, norm_of
 from celosia.risk.criteria import criterion_from
 
+WEIGHT_OF_KEPT = 5  # times the heaviest of the variables that are not to be kept
+
 
 def policy_of(
     document: Mapping[str, Any], variables: Sequence[Variable], protocols: Sequence[str], **overrides: Any
@@ -40,11 +42,13 @@ def policy_of(
     rules = combined_rules(protocols, document.get("overrides", {}))
     asked = {key: value for key, value in overrides.items() if value is not None}
     thresholds: dict[str, Any] = {key: asked.pop(key) for key in ("k", "l") if key in asked}
+    keep = tuple(asked.pop("keep", ()))
     refuse_wrong_request(asked)
     given = dict(document.get("policy", {})) | asked
     hierarchies = {name: dict(spec) for name, spec in document.get("hierarchies", {}).items()}
     _refuse_unknown_names(hierarchies, [v.name for v in variables])
     _refuse_unknown_names(given.get("weights", {}), [v.name for v in variables])
+    _refuse_unknown_names(keep, quasi)
     _refuse_unknown_names(asked.get("order", ()), quasi)
     _refuse_unknown_names(given.get("order", ()), [v.name for v in variables])
     partition = str(given.get("partition", ""))
@@ -59,7 +63,7 @@ def policy_of(
         order=tuple(name for name in given.get("order", ()) if name in quasi),  # a role may have changed since
         metric=given.get("metric", "loss"),
         mean=given.get("mean", "geometric"),
-        weights=given.get("weights", {}),
+        weights=_weights_that_keep(given.get("weights", {}), keep, quasi),
         hierarchies=hierarchy_specs(document),
         minimum=minimum,
         maximum=maximum,
@@ -74,6 +78,12 @@ def policy_of(
     if links and policy.method != "full-domain":
         raise LinkedRowsMethod(method=policy.method, columns=", ".join(links))
     return policy
+
+
+def _weights_that_keep(weights: Mapping[str, float], keep: Sequence[str], quasi: Sequence[str]) -> Mapping[str, float]:
+    """The weights where some variables are to keep their detail: each several times the heaviest of the others."""
+    others = [weights.get(name, 1.0) for name in quasi if name not in keep]
+    return {**weights, **{name: WEIGHT_OF_KEPT * (max(others, default=1.0) or 1.0) for name in keep}}
 
 
 def _bounds(hierarchies: Mapping[str, Mapping[str, Any]], partition: str) -> tuple[dict[str, int], dict[str, int]]:
