@@ -14,5 +14,5 @@ from .pipeline.candidate.run import run_plan as run_plan
 from .pipeline.intake.init_project import init as init
 from .pipeline.intruder.attack import intrude as intrude
 from .pipeline.planning.plan import make_plan as make_plan
-from .version import __version__ as __version__
 from .pipeline.project.progress import show_progress as show_progress
+from .version import __version__ as __version__

@@ -96,13 +96,13 @@ class Table:
         """
         cells = [self._column(name).replace("\\", "\\\\").replace(",", "\\,") for name in self.names]
         line = reduce(lambda left, right: left + "," + right, cells)
-        count, *sums = self._engine.digest_sums(self._expression.select(line=line))
+        count, *sums = self.engine.digest_sums(self._expression.select(line=line))
         content = json.dumps([list(self.names), count, sums], ensure_ascii=True, separators=(",", ":"))
         return f"{ROWS_DIGEST}:{hashlib.sha256(content.encode()).hexdigest()}"
 
     def count_rows(self) -> int:
         """Number of rows."""
-        result = self._engine.fetch(self._expression.aggregate(rows=self._expression.count()))
+        result = self.engine.fetch(self._expression.aggregate(rows=self._expression.count()))
         return int(result.column(0)[0].as_py())
 
     def select(self, names: Sequence[str]) -> Table:
@@ -111,7 +111,7 @@ class Table:
         ranks = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
         columns = self._numbered_columns(chosen) | {rank.inside: self._expression[rank.inside] for rank in ranks}
         return Table(
-            self._engine, self._expression.select(**columns, **self._origin_in(self._expression)), chosen, ranks
+            self.engine, self._expression.select(**columns, **self._origin_in(self._expression)), chosen, ranks
         )
 
     def with_missing(self, markers: Mapping[str, Sequence[str]]) -> Table:
@@ -126,18 +126,18 @@ class Table:
     def where(self, name: str, values: Sequence[str]) -> Table:
         """The rows that hold one of the values."""
         rows = self._expression.filter(self._column(name).isin(list(values)))
-        return Table(self._engine, rows, self.names, self._ranks)
+        return Table(self.engine, rows, self.names, self._ranks)
 
     def first_rows(self, rows: int) -> Table:
         """At most so many rows, whichever the engine finds first: for what the other rows cannot undo."""
-        return Table(self._engine, self._expression.limit(rows), self.names, self._ranks)
+        return Table(self.engine, self._expression.limit(rows), self.names, self._ranks)
 
     def map_values(self, name: str, mapping: Mapping[str, str]) -> Table:
         """The table with a column's values replaced as the mapping says; others stay."""
         if not mapping:
             return self
         old, new = list(mapping.keys()), list(mapping.values())
-        uploaded = self._engine.upload(pa.table({"k0": pa.array(old), "p0": pa.array(new)}))
+        uploaded = self.engine.upload(pa.table({"k0": pa.array(old), "p0": pa.array(new)}))
         joined = self._expression.left_join(uploaded, self._column(name) == uploaded["k0"])
         return self._replace_columns(joined, {name: joined["p0"].fill_null(joined[self.schema.inside(name)])})
 
@@ -162,7 +162,7 @@ class Table:
             upload = upload.append_column(f"m{i}", pa.array(mask.astype(np.int64)))  # engines get text and numbers
         if dropped is not None:
             upload = upload.append_column("gone", pa.array(dropped.astype(np.int64)))
-        known = self._engine.upload(upload)
+        known = self.engine.upload(upload)
         keys = [self._column(name) == known[f"k{i}"] for i, name in enumerate(tuples.names)]
         joined = self._expression.left_join(known, keys)
         if dropped is not None:
@@ -194,13 +194,13 @@ class Table:
             upload |= {f"p{i}": column for i, column in enumerate(values.values())}
             if dropped is not None:
                 upload["gone"] = pa.array(dropped.astype(np.int64))
-            known = self._engine.upload(pa.table(upload))
+            known = self.engine.upload(pa.table(upload))
             rows = rows.inner_join(known, [self._column(name) == known[f"k{i}"] for i, name in enumerate(keys)])
             rows = rows if dropped is None else rows.filter(rows["gone"] == 0)
         new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
         columns = [new[name] if name in new else rows[inside(old)] for name, old in origins.items()]
         numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)}, **self._origin_in(rows))
-        return Table(self._engine, _apart(numbered), tuple(origins))
+        return Table(self.engine, _apart(numbered), tuple(origins))
 
     @contextlib.contextmanager
     def keep_ranked(self, folder: Path) -> Iterator[Table]:
@@ -213,12 +213,12 @@ class Table:
         hidden = {rank.inside: self._expression[rank.inside] for rank in self._ranks}
         origin = self._origin_in(self._expression)
         rows = self._expression.select(**self._numbered_columns(self.names), **hidden, **origin)
-        with keep_by_rank(self._engine, rows, [*hidden, *rest, *origin], folder) as ranked_rows:
-            yield Table(self._engine, ranked_rows, self.names)
+        with keep_by_rank(self.engine, rows, [*hidden, *rest, *origin], folder) as ranked_rows:
+            yield Table(self.engine, ranked_rows, self.names)
 
     def ranked_columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Columns of a table kept by `ranked`, in the order of its rows; no other column leaves the engine."""
-        columns = fetch_columns(self._engine, self._expression, [self._column(name) for name in names])
+        columns = fetch_columns(self.engine, self._expression, [self._column(name) for name in names])
         return dict(zip(names, columns, strict=True))
 
     def with_ranked_values(
@@ -229,12 +229,12 @@ class Table:
         folder: Path,
     ) -> Table:
         """As `with_values`, for new columns of a table kept by `ranked`, in the order of its rows; kept in `folder`."""
-        with upload_by_rank(self._engine, list(values.values()), dropped, folder) as known:
+        with upload_by_rank(self.engine, list(values.values()), dropped, folder) as known:
             rows = self._expression.inner_join(known, self._expression[RANK] == known["k0"])
             new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
             columns = [new[name] if name in new else rows[self.schema.inside(old)] for name, old in origins.items()]
             numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)}, **self._origin_in(rows))
-            return Table(self._engine, self._engine.keep(numbered, folder), tuple(origins))
+            return Table(self.engine, self.engine.keep(numbered, folder), tuple(origins))
 
     def mask_dependent(self, name: str, determinant: str) -> Table:
         """The table with a column's cell masked in every row whose leader's cell is."""
@@ -247,13 +247,13 @@ class Table:
         """Number of distinct values of each column, missing included."""
         chosen = self.names if names is None else tuple(names)
         sums = {f"n{i}": self._column(name).nunique() for i, name in enumerate(chosen)}
-        row = self._engine.fetch(self._expression.aggregate(**sums)).to_pylist()[0]
+        row = self.engine.fetch(self._expression.aggregate(**sums)).to_pylist()[0]
         return {name: int(row[f"n{i}"]) for i, name in enumerate(chosen)}
 
     def distinct_together(self, names: Sequence[str]) -> int:
         """Number of distinct combinations of the columns."""
         combined = self._expression.select(**self._numbered_columns(names)).distinct()
-        return int(self._engine.fetch(combined.aggregate(rows=combined.count())).column(0)[0].as_py())
+        return int(self.engine.fetch(combined.aggregate(rows=combined.count())).column(0)[0].as_py())
 
     def frequencies(self, name: str, about: int | None = None, distinct: int | None = None) -> Frequencies:
         """Rows behind each value; of more than `about` that many, of the `distinct` ones, are chosen by their digests.
@@ -262,10 +262,10 @@ class Table:
         """
         counted = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
         if about is not None and (total := distinct or self.distinct_counts([name])[name]) > about:
-            digest, often = self._engine.digest(counted["value"]), counted[_ROWS] * about > self.count_rows()
+            digest, often = self.engine.digest(counted["value"]), counted[_ROWS] * about > self.count_rows()
             masked = counted["value"].replace(SUPPRESSED, "") == ""
             counted = counted.filter((digest < digest_bound(about, total)) | masked | often)
-        result = self._engine.fetch(counted)
+        result = self.engine.fetch(counted)
         values = plain_array(result.column("value"))
         order = pc.sort_indices(values)
         return Frequencies(values.take(order), integer_array(result.column(_ROWS))[order.to_numpy()])
@@ -273,7 +273,7 @@ class Table:
     def multiplicities(self, name: str) -> dict[int, int]:
         """How many values stand in one row, how many in two, and so on: no value leaves the engine."""
         counted = self._expression.group_by(value=self._column(name)).aggregate(**{_ROWS: self._expression.count()})
-        result = self._engine.fetch(counted.group_by(_ROWS).aggregate(many=counted.count()))
+        result = self.engine.fetch(counted.group_by(_ROWS).aggregate(many=counted.count()))
         pairs = zip(
             integer_array(result.column(_ROWS)).tolist(), integer_array(result.column("many")).tolist(), strict=True
         )
@@ -292,7 +292,7 @@ class Table:
         chosen = self.schema.chosen(names, "tuples")
         columns = self._numbered_columns(chosen)
         grouped = self._expression.group_by(**columns).aggregate(**{_ROWS: self._expression.count()})
-        counted = self._fetch_bounded(grouped, most_tuples(self._engine.memory, len(chosen)), chosen)
+        counted = self._fetch_bounded(grouped, most_tuples(self.engine.memory, len(chosen)), chosen)
         codes, vocabularies = encode_columns([counted.column(f"c{i}") for i in range(len(chosen))])
         order = np.argsort(pack_keys(codes, [len(v) for v in vocabularies]), kind="stable")
         codes, rows = codes[order], integer_array(counted.column(_ROWS))[order]
@@ -301,24 +301,24 @@ class Table:
             beside = self._expression.select(**columns, **{PERSON: self._column(person)})
             texts = [decode_column(codes[:, i], v) for i, v in enumerate(vocabularies)]
             persons = count_persons(
-                self._engine, beside, texts, lambda pairs, most: self._fetch_bounded(pairs, most, chosen)
+                self.engine, beside, texts, lambda pairs, most: self._fetch_bounded(pairs, most, chosen)
             )
         return Tuples(chosen, tuple(tuple(v.to_pylist()) for v in vocabularies), codes, rows, persons)
 
     def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """Rows in batches of text columns, in the engine's order: for files made on one engine only."""
         chosen = self.names if names is None else tuple(names)
-        return self._engine.stream(self._expression.select(**self._numbered_columns(chosen)), batch_rows)
+        return self.engine.stream(self._expression.select(**self._numbered_columns(chosen)), batch_rows)
 
     def page(self, names: Sequence[str], rows: int, offset: int) -> pa.Table:
         """A few rows of some columns, in the order of those columns: for a screen, where a source has no order."""
-        return self._engine.fetch(self.ordered_rows(names).limit(rows, offset=offset))
+        return self.engine.fetch(self.ordered_rows(names).limit(rows, offset=offset))
 
     def rows_of_origin(self, positions: NDArray[np.int64]) -> pa.Table:
         """The rows that were these rows of the source, in the source's order, their positions in the last column."""
         places = self._expression[ORIGIN]
         rows = self._expression.select(**self._numbered_columns(self.names), **{ORIGIN: places})
-        return self._engine.fetch(rows.filter(rows[ORIGIN].isin(positions.tolist())).order_by(ORIGIN))
+        return self.engine.fetch(rows.filter(rows[ORIGIN].isin(positions.tolist())).order_by(ORIGIN))
 
     def ordered_batches(
         self,
@@ -329,7 +329,7 @@ class Table:
         salt: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The rows of `ordered`, in batches."""
-        return self._engine.stream(self.ordered_rows(names, along, origin, salt), batch_rows)
+        return self.engine.stream(self.ordered_rows(names, along, origin, salt), batch_rows)
 
     def ordered_rows(
         self,
@@ -374,13 +374,13 @@ class Table:
         last = self._origin_in(self._expression) if origin else {}
         rows = self._expression.select(**self._numbered_columns((*names, *along)), **hidden, **last)
         beside = [*(f"c{len(names) + i}" for i in range(len(along))), *last]
-        return CodedRows(self._engine, rows, parts, len(names), beside)
+        return CodedRows(self.engine, rows, parts, len(names), beside)
 
     def _vocabulary(self, name: str) -> pa.Array | None:
         """Texts that hold all of a column's, in code-point order; None where there are too many."""
         table = self._before.table if self._before and name in self._before.names else self
         column = table._expression.select(value=table._column(name)).distinct()
-        texts_found = plain_array(self._engine.fetch(column.limit(MOST_TEXTS + 1)).column(0))
+        texts_found = plain_array(self.engine.fetch(column.limit(MOST_TEXTS + 1)).column(0))
         if len(texts_found) > MOST_TEXTS:
             return None
         texts = pc.unique(pa.concat_arrays([texts_found, pa.array([SUPPRESSED], pa.large_string())]))
@@ -400,16 +400,21 @@ class Table:
         keys = {f"k{i}": self._column(name) for i, name in enumerate(names)}
         order = [*hidden, *(f"k{i}" for i, name in enumerate(names) if name not in covered)]
         distinct = self._expression.select(**keys, **hidden).distinct()
-        with keep_by_rank(self._engine, distinct, order, folder) as known:
+        with keep_by_rank(self.engine, distinct, order, folder) as known:
             joined = self._expression.inner_join(known, [column == known[key] for key, column in keys.items()])
             beside = {f"c{i}": joined[self.schema.inside(name)] for i, name in enumerate(along)}
-            return fetch_ranks(self._engine, joined.select(**beside, **{RANK: joined[RANK]}))
+            return fetch_ranks(self.engine, joined.select(**beside, **{RANK: joined[RANK]}))
 
     def _fetch_bounded(self, expression: Expression, most: int, names: Sequence[str]) -> pa.Table:
         """At most so many rows of a result; one more is enough to know that the whole would not fit."""
-        result = self._engine.fetch(expression.limit(most + 1))
-        if result.num_rows <= most:
-            return result
+        result = self.engine.fetch(expression.limit(most + 1))
+        self._refuse_many(result.num_rows, most, names)
+        return result
+
+    def _refuse_many(self, count: int, most: int, names: Sequence[str]) -> None:
+        """Refuse more combinations than the memory holds, by the variables with most values."""
+        if count <= most:
+            return
         counts = self.distinct_counts(names)
         largest = sorted(counts, key=lambda name: (-counts[name], names.index(name)))[:_NAMED]
         raise TooManyTuples(columns=len(names), most=most, largest=", ".join(f"{n} ({counts[n]})" for n in largest))
@@ -424,7 +429,7 @@ class Table:
     def _salt_column(self, name: str, salt: str | None) -> Expression:
         import ibis
 
-        return self._column(name) if salt is None else self._engine.digest(ibis.literal(salt) + self._column(name))
+        return self._column(name) if salt is None else self.engine.digest(ibis.literal(salt) + self._column(name))
 
     def _numbered_columns(self, names: Sequence[str]) -> dict[str, Expression]:
         return {f"c{i}": self._column(name) for i, name in enumerate(names)}
@@ -440,7 +445,7 @@ class Table:
         ranks = [r for r in self._ranks if not set(r.covers) & set(values)] + ([rank] if rank else [])
         columns = {self.schema.inside(n): values.get(n, rows[self.schema.inside(n)]) for n in self.names}
         hidden = {r.inside: rows[r.inside] for r in ranks} | self._origin_in(rows)
-        return Table(self._engine, _apart(rows.select(**columns, **hidden)), self.names, ranks, before)
+        return Table(self.engine, _apart(rows.select(**columns, **hidden)), self.names, ranks, before)
 
 
 def _apart(rows: Expression) -> Expression:

@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from celosia.data.counting.coded_columns import compact
 from celosia.data.engines.base import Engine
+from celosia.data.engines.lazy import LazyEngine
+from celosia.data.memory_table import MemoryTable
 from celosia.data.table import Table
 
 TRICKY = (
@@ -40,6 +44,12 @@ class Plain:
         """The same rows on an engine."""
         columns = {f"c{i}": pa.array([row[i] for row in self.rows], pa.string()) for i in range(len(self.names))}
         return Table(engine, engine.upload(pa.table(columns)), self.names)
+
+    def in_memory(self, engine: LazyEngine) -> MemoryTable:
+        """The same rows in this process."""
+        texts = {name: pa.array(self.column(name), pa.large_string()) for name in self.names}
+        columns = {name: compact(column, np.arange(len(column))) for name, column in texts.items()}
+        return MemoryTable(engine, columns, np.arange(len(self.rows)))
 
     def over(self, names: Sequence[str]) -> list[tuple[str, ...]]:
         """The rows over some columns."""

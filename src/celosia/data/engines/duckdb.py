@@ -52,11 +52,13 @@ class DuckDBEngine:
         memory_limit: str | None = None,
         threads: int | None = None,
         memory: int | None = None,
+        on_disk: bool = True,
     ):
+        """`on_disk=False` writes nothing anywhere: what does not fit in memory is refused."""
         self.memory = memory or usable_memory()
-        self._spill = private_tempdir(spill or Path(tempfile.gettempdir()), SPILL_PREFIX)
+        self._spill = private_tempdir(spill or Path(tempfile.gettempdir()), SPILL_PREFIX) if on_disk else None
         config: dict[str, str | int] = {
-            "temp_directory": str(self._spill),
+            "temp_directory": str(self._spill or ""),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             # It tells files apart by path, size and time: one written anew under the same name was read as the old one.
@@ -66,7 +68,7 @@ class DuckDBEngine:
         config["memory_limit"] = self._limit
         if threads:
             config["threads"] = threads
-        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill or "")):
             self.connection = duckdb.connect(":memory:", config=config)
         self._numbers = itertools.count()
         self._views: set[str] = set()
@@ -93,7 +95,7 @@ class DuckDBEngine:
         """Rows, and the sums of the pieces of their SHA-256."""
         hashed = f"SELECT sha256(line) AS h FROM ({_query(lines)}) AS lines"
         piece = "CAST('0x' || substr(h, {start}, 8) AS BIGINT)"
-        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill or "")):
             row = self.connection.execute(digest_sum_query(hashed, piece, "CAST(sum({piece}) AS VARCHAR)")).fetchone()
         return integer_sums(row or ())
 
@@ -109,7 +111,7 @@ class DuckDBEngine:
     def upload(self, table: pa.Table) -> Expression:
         """A private temporary table holding these rows."""
         name = self._fresh_name()
-        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill or "")):
             self.connection.register(f"{name}_arrow", table)
             self.connection.execute(f"CREATE TABLE {name} AS FROM {name}_arrow")
             self.connection.unregister(f"{name}_arrow")
@@ -117,17 +119,19 @@ class DuckDBEngine:
 
     def keep(self, expression: Expression, folder: Path | None = None) -> Expression:
         """The rows of an expression, kept in a private Parquet file or a table that may spill."""
-        return self.parquet(self._copy_to_parquet(expression, folder)) if folder else self._table(expression)
+        if folder is None or self._spill is None:
+            return self._table(expression)
+        return self.parquet(self._copy_to_parquet(expression, folder))
 
     def keep_ranked(self, expression: Expression, order: Sequence[str], folder: Path | None = None) -> Expression:
         """The rows in a private Parquet file in this order, so that the row of the file is the rank: no window."""
-        if folder:
+        if folder and self._spill is not None:
             return self.numbered_parquet(self._copy_to_parquet(expression.order_by(list(order)), folder), RANK)
         return self._table(expression.mutate(**{RANK: ibis.row_number().over(order_by=list(order))}))
 
     def _table(self, expression: Expression) -> Expression:
         name = self._fresh_name()
-        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill or "")):
             self.connection.execute(f"CREATE TABLE {name} AS {_query(expression)}")
         return table_expression([(field.name, field.type) for field in arrow_schema(expression)], name)
 
@@ -142,14 +146,14 @@ class DuckDBEngine:
     def fetch(self, expression: Expression) -> pa.Table:
         """The whole result, as Arrow."""
         query = _query(expression)
-        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill or "")):
             result = self.connection.execute(query).to_arrow_table()
         return result.cast(arrow_schema(expression))
 
     def stream(self, expression: Expression, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """The result in batches, in the order of the expression."""
         query = _query(expression)
-        with translate_engine_errors(self.name, _FAULTS, str(self._spill)):
+        with translate_engine_errors(self.name, _FAULTS, str(self._spill or "")):
             # A cursor of its own, so that a batch being read does not end when another query starts.
             reader = self.connection.cursor().execute(query).to_arrow_reader(batch_rows)
             yield from reader
@@ -170,7 +174,8 @@ class DuckDBEngine:
     def close(self) -> None:
         """Close the database and remove its spill files."""
         self.connection.close()
-        remove_folder(self._spill)
+        if self._spill is not None:
+            remove_folder(self._spill)
 
     def _fresh_name(self) -> str:
         return f"celosia_{next(self._numbers)}"

@@ -1,11 +1,13 @@
-"""A pandas, Polars or Arrow table handed over in Python.
+"""A pandas, Polars or Arrow table handed over in Python: copied to a file, or coded in memory.
 
 Knows the Arrow stream interface. Ignores the libraries themselves: none is imported.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,14 +24,30 @@ _UNNAMED_INDEX = "__index_level_"
 
 def read(frame: object, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads a frame into a working copy; an index without a name is not data and stays out."""
-    reader = _stream(frame)
+    reader, choices = open_stream(frame, choices)
+    return write_stream(reader.schema, sound_batches(reader), choices, draft)
+
+
+def open_stream(frame: object, choices: ReadingChoices) -> tuple[pa.RecordBatchReader, ReadingChoices]:
+    """The columns of a frame as an Arrow stream, without an index that has no name; a lazy frame is collected."""
+    reader = _stream(collect_lazy(frame))
     positions = [i for i, name in enumerate(reader.schema.names) if not name.startswith(_UNNAMED_INDEX)]
-    if len(positions) < len(reader.schema):
-        choices = add_notices(choices, Notice.of("index_dropped"))
+    if len(positions) == len(reader.schema):
+        return reader, choices
     schema = pa.schema([reader.schema.field(i) for i in positions])
     batches = (batch.select(positions) for batch in reader)
-    sound = translate_stream_faults(batches, (pa.ArrowException,), unsupported_column("?", "mixed"))
-    return write_stream(schema, sound, choices, draft)
+    return pa.RecordBatchReader.from_batches(schema, batches), add_notices(choices, Notice.of("index_dropped"))
+
+
+def sound_batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """The batches of a stream; what it may raise quotes cells and becomes our own error."""
+    return translate_stream_faults(reader, (pa.ArrowException,), unsupported_column("?", "mixed"))
+
+
+def collect_lazy(frame: Any) -> Any:
+    """A frame whose rows were not made yet (Polars), with its rows; any other stays as it is."""
+    is_lazy = not hasattr(frame, "__arrow_c_stream__") and callable(getattr(frame, "collect", None))
+    return frame.collect() if is_lazy else frame
 
 
 def _stream(frame: object) -> pa.RecordBatchReader:

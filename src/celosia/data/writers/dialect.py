@@ -29,11 +29,13 @@ def encode_rows(batch: pa.RecordBatch) -> memoryview:
     """The lines of a batch of text columns."""
     if batch.num_rows == 0:
         return memoryview(b"")
-    alone = batch.num_columns == 1
-    fields = [quote_fields(column, alone) for column in batch.columns]
-    fields[-1] = pc.binary_join_element_wise(fields[-1], _text("\n"), _text(""))
-    lines = fields[0] if alone else pc.binary_join_element_wise(*fields, _text(","))
-    return value_bytes(lines)
+    return join_fields([quote_fields(column, batch.num_columns == 1) for column in batch.columns])
+
+
+def join_fields(fields: Sequence[pa.LargeStringArray]) -> memoryview:
+    """The lines of rows whose fields are quoted already."""
+    last = pc.binary_join_element_wise(fields[-1], _text("\n"), _text(""))
+    return value_bytes(last if len(fields) == 1 else pc.binary_join_element_wise(*fields[:-1], last, _text(",")))
 
 
 def quote_fields(column: pa.Array, alone: bool = False) -> pa.LargeStringArray:

@@ -1,4 +1,4 @@
-"""Opening what the user named: a project folder, or a file read once into a private folder that goes again."""
+"""Opening what the user named: a project, a file read once into a private folder that goes again, a frame in memory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from celosia.data.engines.base import Engine
+from celosia.data.engines.lazy import LazyEngine
+from celosia.data.frame_table import code_frame
 from celosia.data.table import ORIGIN, Table
+from celosia.errors import InternalFault
 from celosia.model import dictionary
 from celosia.model.paths import WORKING_COPY
+from celosia.model.project import ENGINE
 from celosia.model.sources import ROWS_DIGEST, Ingested, Source
 from celosia.model.variables import Variable
-from celosia.pipeline.intake.engine_choice import copy_source, project_engine, source_engine
+from celosia.pipeline.intake.engine_choice import copy_source, memory_limit, project_engine, source_engine
 from celosia.pipeline.intake.errors import SourceMoved
 from celosia.pipeline.intake.proposed_dictionary import column_facts, variable_dict, with_labels
 from celosia.pipeline.intake.repeated_variables import with_repetitions
@@ -38,9 +42,16 @@ class OpenTable:
     source: Source
     variables: tuple[Variable, ...]
     person: str | None
-    private: Path
+    scratch: Path | None  # a private folder for what is made on the way; a frame has none
     project: Project | None = None
     raw: Table | None = None  # the rows of a project as its source has them, before any marker is read as missing
+
+    @property
+    def private(self) -> Path:
+        """The private folder of what was read from the disk, or of a project."""
+        if self.scratch is None:
+            raise InternalFault(where="open_table")
+        return self.scratch
 
     def person_key(self, name: str | None = None) -> str | None:
         """The column that identifies persons: the one named, which must exist, or the table's own."""
@@ -76,8 +87,15 @@ def open_table(
     with contextlib.ExitStack() as stack:
         if names_project(source):
             yield _open_project(stack, open_project(source), traced, engine, memory)
+        elif stays_in_memory(source, engine):
+            yield _open_frame(stack, source, report, described, memory, reading)
         else:
             yield _open_source(stack, source, report, described, engine, memory, naming, reading)
+
+
+def stays_in_memory(source: Any, engine: str | None) -> bool:
+    """Whether a source is a frame to be counted here; on an engine that somebody names it is sent there."""
+    return not isinstance(source, str | Path) and engine in (None, ENGINE)
 
 
 def _open_project(
@@ -126,10 +144,34 @@ def _open_source(
     table = Table(used, used.parquet(target), ingested.names)
     if not described:
         return OpenTable(table, ingested.source, (), None, private)
+    variables, person = describe_columns(table, ingested, report)
+    return OpenTable(table, ingested.source, variables, person, private)
+
+
+def _open_frame(
+    stack: contextlib.ExitStack,
+    frame: Any,
+    report: Progress,
+    described: bool,
+    memory: str | None,
+    reading: dict[str, Any],
+) -> OpenTable:
+    lazy_engine = stack.enter_context(contextlib.closing(LazyEngine(memory_limit(memory or ""))))
+    opened = code_frame(frame, lazy_engine, **reading)
+    if not described:
+        return OpenTable(opened.table, opened.ingested.source, (), None, None)
+    variables, person = describe_columns(opened.table, opened.ingested, report)
+    return OpenTable(opened.table, opened.ingested.source, variables, person, None)
+
+
+def describe_columns(
+    table: Table, ingested: Ingested, report: Progress = None
+) -> tuple[tuple[Variable, ...], str | None]:
+    """What each column seems to be, and the one that seems to identify persons."""
     facts = column_facts(table, table.names, stage_progress(report, "suggest"))
     opinion = judge_table(facts)
     variables = with_labels(with_repetitions(table, facts, suggest(facts, judgement=opinion)), ingested)
-    return OpenTable(table, ingested.source, variables, person_key(facts, opinion), private)
+    return variables, person_key(facts, opinion)
 
 
 def _named_by_first_line(ingested: Ingested, target: Path, naming: Sequence[str | None]) -> bool:
