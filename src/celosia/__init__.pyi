@@ -1,4 +1,9 @@
 from . import treatments as treatments
+from .hierarchy.descriptions import dates as dates
+from .hierarchy.descriptions import groups as groups
+from .hierarchy.descriptions import intervals as intervals
+from .hierarchy.descriptions import mask as mask
+from .hierarchy.descriptions import official as official
 from .pipeline.assessment.apply_techniques import apply_steps as apply_steps
 from .pipeline.assessment.cross_table import cross_table as cross_table
 from .pipeline.assessment.evaluate import evaluate as evaluate
@@ -11,6 +16,8 @@ from .pipeline.assessment.special_uniques import geography_rule as geography_rul
 from .pipeline.assessment.special_uniques import rare_values as rare_values
 from .pipeline.assessment.special_uniques import special_uniques as special_uniques
 from .pipeline.candidate.run import run_plan as run_plan
+from .pipeline.frames.anonymize import anonymize as anonymize
+from .pipeline.frames.anonymized_frame import AnonymizedFrame as AnonymizedFrame
 from .pipeline.intake.init_project import init as init
 from .pipeline.intruder.attack import intrude as intrude
 from .pipeline.planning.plan import make_plan as make_plan

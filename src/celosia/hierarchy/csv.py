@@ -41,13 +41,19 @@ def read_csv(
     path = usable_path(path)
     text, used = _decode_file(path, encoding)
     rows, mark = _rows(path, text, delimiter)
-    hierarchy = from_rows(variable, _distinct_rows(path, rows))
-    for level, groups in enumerate(split_groups(hierarchy), start=1):
-        if groups:
-            raise HierarchySplit(file=path.name, level=level, groups=groups)
+    hierarchy = checked_hierarchy(variable, rows, path.name)
     choices = (("delimiter", delimiter), ("encoding", encoding))
     guessed = tuple(name for name, choice in choices if choice is None)
     return hierarchy, ReadingChoices("csv", encoding=used, delimiter=mark, header=False, guessed=guessed)
+
+
+def checked_hierarchy(variable: str, rows: Sequence[tuple[str, ...]], file: str) -> Hierarchy:
+    """A hierarchy from rows of labels, whose groups nest and whose leaves have one place each."""
+    hierarchy = from_rows(variable, _distinct_rows(file, rows))
+    for level, groups in enumerate(split_groups(hierarchy), start=1):
+        if groups:
+            raise HierarchySplit(file=file, level=level, groups=groups)
+    return hierarchy
 
 
 def _decode_file(path: Path, encoding: str | None) -> tuple[str, str]:
@@ -102,13 +108,13 @@ def _rows(path: Path, text: str, delimiter: str | None) -> tuple[list[tuple[str,
     return rows, mark
 
 
-def _distinct_rows(path: Path, rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _distinct_rows(file: str, rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """One row per leaf: exact repetitions are dropped, leaves sent to different groups are refused."""
     distinct = list(dict.fromkeys(rows))
     times = Counter(row[0] for row in distinct)
     conflicts = sum(count > 1 for count in times.values())
     if conflicts:
-        raise HierarchyConflict(file=path.name, values=conflicts)
+        raise HierarchyConflict(file=file, values=conflicts)
     return distinct
 
 

@@ -5,14 +5,14 @@ Knows the file, the policy and, inside the institution, the person of each row. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.data.candidate import read_back
+from celosia.data.candidate import ReadBack, read_back
 from celosia.data.engines.base import Engine
 from celosia.data.writers.dialect import written_texts
 from celosia.hierarchy.model import CompiledHierarchy
@@ -36,23 +36,28 @@ class SourceReference:
     sensitive: Mapping[str, Tuples]
     hierarchies: Mapping[str, CompiledHierarchy] = field(default_factory=dict)
     population: PopulationLevels | None = None
+    written: Callable[[Sequence[str]], list[str]] = written_texts  # how a text of the source stands in what is read
 
 
 def check_file(
     path: Path, plan: Plan, scratch: Path, order: Path | None, reference: SourceReference, engine: Engine | None = None
 ) -> CheckReport:
     """Read a written file again and judge it; `order` is the private list of persons, DuckDB the default engine."""
+    with read_back(path, scratch, order, checked_columns(plan, reference), reference.rows, engine) as again:
+        return judge_read_back(again, path.name, plan, reference)
+
+
+def judge_read_back(again: ReadBack, name: str, plan: Plan, reference: SourceReference) -> CheckReport:
+    """Judge what was read again of what is to be published, counted without what made it."""
     policy, source, rows = policy_from(plan.policy), reference.sensitive, reference.rows
     criteria = [criterion_from(data) for data in policy.criteria]
-    beside = [name for name, determinants in plan.followers.items() if set(determinants) & set(policy.quasi)]
-    columns = _checked_columns(plan, policy, (*policy.quasi, *beside, *source))
-    with read_back(path, scratch, order, columns, rows, engine) as again:
-        table, person = again.table, again.person
-        quasi, sensitive = tuples_with_each(table, (*policy.quasi, *beside), source, person)
-        dependents = _dependents_verdict(table, row_level_dependents(plan.followers, plan.published, policy))
-        households = [_households(table, policy, plan)] if policy.links else []
+    table, person = again.table, again.person
+    beside = _beside_quasi(plan, policy)
+    quasi, sensitive = tuples_with_each(table, (*policy.quasi, *beside), source, person)
+    dependents = _dependents_verdict(table, row_level_dependents(plan.followers, plan.published, policy))
+    households = [_households(table, policy, plan)] if policy.links else []
     starred = fully_masked(quasi, len(policy.quasi))
-    sizes = None if reference.population is None else _population_sizes(quasi, starred, reference.population, plan)
+    sizes = None if reference.population is None else _population_sizes(quasi, starred, reference, plan)
     verdicts = [
         _columns(again.names, plan.published),
         _rows(again.rows, rows, plan.suppressed_rows, policy.suppressed),
@@ -64,7 +69,7 @@ def check_file(
     suppressed = plan.suppressed_rows if plan.drops_suppressed else min(plan.suppressed_rows, masked)
     persons = person_counts(quasi)[~starred] if quasi.persons is not None else None
     return CheckReport(
-        file=path.name,
+        file=name,
         digest=again.digest,
         rows=again.rows,
         classes=len(class_rows),
@@ -77,8 +82,15 @@ def check_file(
     )
 
 
-def _checked_columns(plan: Plan, policy: Policy, counted: Sequence[str]) -> list[str]:
+def _beside_quasi(plan: Plan, policy: Policy) -> list[str]:
+    """The published columns that are counted with the quasi-identifiers, because they follow from one."""
+    return [name for name, determinants in plan.followers.items() if set(determinants) & set(policy.quasi)]
+
+
+def checked_columns(plan: Plan, reference: SourceReference) -> list[str]:
     """The columns that the check looks at, each once."""
+    policy = policy_from(plan.policy)
+    counted = (*policy.quasi, *_beside_quasi(plan, policy), *reference.sensitive)
     dependents = [name for pair in row_level_dependents(plan.followers, plan.published, policy) for name in pair]
     constant = [name for link in policy.links for name in plan.notes["households"]["constant"][link]]
     return list(dict.fromkeys([*counted, *dependents, *policy.links, *constant]))
@@ -136,12 +148,14 @@ def _criterion_verdicts(
 
 
 def _population_sizes(
-    quasi: Tuples, starred: NDArray[np.bool_], population: PopulationLevels, plan: Plan
+    quasi: Tuples, starred: NDArray[np.bool_], reference: SourceReference, plan: Plan
 ) -> NDArray[np.int64]:
     """Units of the population that show the published values of each class; everybody where nothing is shown."""
+    population = reference.population
+    assert population is not None
     width = len(population.names)
     levels = [int(plan.levels[name]) for name in population.names]
-    labels = tuple(tuple(tuple(written_texts(level)) for level in own) for own in population.labels)
+    labels = tuple(tuple(tuple(reference.written(level)) for level in own) for own in population.labels)
     shown = replace(population, labels=labels).behind_texts(quasi.codes[:, :width], quasi.vocabularies[:width], levels)
     return np.where(starred, population.total, shown)
 
@@ -185,17 +199,23 @@ def _reference_tables(
     """The file's tables over the source's values, and the distribution the criterion compares with."""
     tables, domains, hierarchies = {}, {}, reference.hierarchies
     for name, table in sensitive.items():
-        own = _unsuppressed_part(table, width) if criterion.on_release else _as_written(reference.sensitive[name])
+        own = (
+            _unsuppressed_part(table, width)
+            if criterion.on_release
+            else _as_written(reference.sensitive[name], reference)
+        )
         vocabulary = tuple(sorted({*table.vocabularies[-1], *own.vocabularies[-1]}))
         tables[name] = _over(table, vocabulary)
-        hierarchy = _hierarchy_over(hierarchies[name], vocabulary) if name in hierarchies else None
+        hierarchy = _hierarchy_over(hierarchies[name], vocabulary, reference) if name in hierarchies else None
         domains[name] = domain_of(name, _over(own, vocabulary), hierarchy)
     return tables, domains
 
 
-def _hierarchy_over(hierarchy: CompiledHierarchy, vocabulary: tuple[str, ...]) -> CompiledHierarchy:
+def _hierarchy_over(
+    hierarchy: CompiledHierarchy, vocabulary: tuple[str, ...], reference: SourceReference
+) -> CompiledHierarchy:
     """The source's hierarchy over the file's values; one that the source lacks is a group apart, unless it is `*`."""
-    code_of = {text: code for code, text in enumerate(written_texts(hierarchy.labels[0]))}
+    code_of = {text: code for code, text in enumerate(reference.written(hierarchy.labels[0]))}
     codes = np.array([code_of.get(text, -1) for text in vocabulary], np.int64)
     foreign = np.array([text not in code_of and not is_masked(text) for text in vocabulary], bool)
     labels = tuple((*level, "?") if foreign.any() else level for level in hierarchy.labels)
@@ -212,9 +232,9 @@ def _unsuppressed_part(table: Tuples, width: int) -> Tuples:
     return Tuples(table.names, table.vocabularies, table.codes[unsuppressed], table.rows[unsuppressed])
 
 
-def _as_written(table: Tuples) -> Tuples:
+def _as_written(table: Tuples, reference: SourceReference) -> Tuples:
     """The source's values as the file writes them; two that become one stay two codes of one text."""
-    return replace(table, vocabularies=(*table.vocabularies[:-1], tuple(written_texts(table.vocabularies[-1]))))
+    return replace(table, vocabularies=(*table.vocabularies[:-1], tuple(reference.written(table.vocabularies[-1]))))
 
 
 def _over(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:

@@ -206,7 +206,9 @@ def reading_engine(table: Table) -> Engine | None:
     return table.engine if table.engine.reads_files else None
 
 
-def apply_solution(table: Table, search_input: SearchInput, plan: Plan, solution: Solution, scratch: Path) -> Table:
+def apply_solution(
+    table: Table, search_input: SearchInput, plan: Plan, solution: Solution, scratch: Path | None
+) -> Table:
     """The table with what the plan publishes in place of the original; columns it does not name stay."""
     if drops_everybody(search_input.policy, solution):
         raise NothingLeft()
@@ -219,7 +221,7 @@ def apply_solution(table: Table, search_input: SearchInput, plan: Plan, solution
     table = solution.representatives.replace_in(table)
     table = table.recode(tuples, codes, vocabularies, masks, dropped)
     table = mask_dependents(table, row_level_dependents(plan.followers, plan.published, search_input.policy))
-    if links := tuples.names[width:]:
+    if (links := tuples.names[width:]) and scratch is not None:
         table = renumber_households(table, plan.published, links, scratch)
     return table
 

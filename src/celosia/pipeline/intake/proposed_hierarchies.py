@@ -61,6 +61,17 @@ def _interval_spec(plain: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def complete_description(spec: Mapping[str, Any], vocabulary: Sequence[str], unknown: Sequence[str]) -> dict[str, Any]:
+    """A description of intervals with the borders it leaves open taken from the values; any other as it is."""
+    if spec.get("builder") != "intervals" or "width" not in spec or "end" in spec:
+        return dict(spec)
+    plain = [value for value in vocabulary if kind_of(value, unknown) is CellKind.PLAIN]
+    numbers = [number for value in plain if (number := _number(value)) is not None] or [0.0]
+    width, end = spec["width"], math.floor(max(numbers)) + 1
+    start = min(spec.get("start", 0), math.floor(min(numbers) / width) * width)
+    return {**spec, **({"start": start} if start else {}), "end": end}
+
+
 def _round_width(largest: float) -> float | int:
     """10 for ages; otherwise the 1, 2 or 5 times a power of ten that cuts the range into about sixteen bands."""
     if largest <= 125:

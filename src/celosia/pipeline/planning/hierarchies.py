@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.hierarchy.compile import compile_for
 from celosia.hierarchy.csv import read_csv
-from celosia.hierarchy.model import CompiledHierarchy
+from celosia.hierarchy.model import CompiledHierarchy, Hierarchy
 from celosia.hierarchy.official import lookup
 from celosia.hierarchy.registry import build, level_detail
 from celosia.model.paths import SETTINGS
@@ -20,9 +20,11 @@ from celosia.pipeline.intake.proposed_hierarchies import MOST, default_spec
 from celosia.pipeline.planning.errors import SensitiveHierarchyMissing
 from celosia.tuples.table import Tuples, project
 
+HierarchyFolder = Path | Mapping[str, Hierarchy]  # a project's folder, or tables in memory by the name of their file
+
 
 def compiled_hierarchies(
-    quasi: Tuples, variables: Mapping[str, Variable], specs: Mapping[str, Mapping[str, Any]], folder: Path
+    quasi: Tuples, variables: Mapping[str, Variable], specs: Mapping[str, Mapping[str, Any]], folder: HierarchyFolder
 ) -> dict[str, CompiledHierarchy]:
     """The level maps of every quasi-identifier over the values that occur."""
     return {
@@ -36,7 +38,7 @@ def sensitive_hierarchies(
     variables: Mapping[str, Variable],
     specs: Mapping[str, Mapping[str, Any]],
     needed: Sequence[str],
-    folder: Path,
+    folder: HierarchyFolder,
 ) -> dict[str, CompiledHierarchy]:
     """The level maps of the sensitive variables that are described, and of those that a criterion needs."""
     compiled = {}
@@ -62,18 +64,25 @@ def compiled_hierarchy(
     variable: Variable,
     vocabulary: Sequence[str],
     spec: Mapping[str, Any] | None,
-    folder: Path,
+    folder: HierarchyFolder,
     counts: Mapping[str, int],
 ) -> CompiledHierarchy:
     """The level maps of one variable over its values and the rows behind each."""
     if spec and "file" in spec:
-        path, gap = folder / str(spec["file"]), spec.get("uncovered", "error")
-        hierarchy, _ = read_csv(path, variable.name)
-        return compile_for(hierarchy, vocabulary, unknown=variable.unknown, gap=gap, file=str(path))
+        hierarchy, file = _described_table(folder, str(spec["file"]), variable.name)
+        gap = spec.get("uncovered", "error")
+        return compile_for(hierarchy, vocabulary, unknown=variable.unknown, gap=gap, file=file)
     chosen = dict(spec) if spec else default_spec(variable, vocabulary)
     chosen.setdefault("unknown", list(variable.unknown))
     hierarchy = build(chosen, vocabulary, variable=variable.name, counts=counts)
     return compile_for(hierarchy, vocabulary, unknown=variable.unknown, file=SETTINGS)
+
+
+def _described_table(folder: HierarchyFolder, file: str, variable: str) -> tuple[Hierarchy, str]:
+    """The hierarchy behind the name of a file, and where it is said to be."""
+    if not isinstance(folder, Path):
+        return folder[file], file
+    return read_csv(folder / file, variable)[0], str(folder / file)
 
 
 def published_detail(

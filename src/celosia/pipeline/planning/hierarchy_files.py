@@ -79,14 +79,19 @@ def import_hierarchy(folder: ProjectArg, variable: str, source: PathArg, *, now:
     uncovered = uncovered_values(project, variable, source)
     if uncovered:
         raise HierarchyGap(variable=variable, missing=len(uncovered), file=str(source))
-    name = re.sub(r"[^A-Za-z0-9]+", "-", variable).strip("-").lower() or "variable"
-    file = project.paths.hierarchies / unreserved_name(f"{name}.csv")
+    file = project.paths.hierarchies / hierarchy_file_name(variable)
     with open_for_editing(project, project.paths.settings):
         write_csv(hierarchy, file)
         _name_in_config(project.paths.settings, variable, file.relative_to(project.folder).as_posix())
     levels = hierarchy.height + 1
     _journal.append_entry(project.paths.journal, "hierarchy", utc_now(now), {"variable": variable, "levels": levels})
     return levels
+
+
+def hierarchy_file_name(variable: str) -> str:
+    """A plain file name after a variable."""
+    name = re.sub(r"[^A-Za-z0-9]+", "-", variable).strip("-").lower() or "variable"
+    return f"{name}.csv"
 
 
 def uncovered_values(folder: ProjectArg, variable: str, source: PathArg) -> tuple[str, ...]:

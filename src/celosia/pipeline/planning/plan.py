@@ -93,20 +93,34 @@ def plan_with_search_input(
     policy, rows = search_input.policy, search_input.quasi.n_rows
     if isinstance(solution, NoSolution):
         _withdraw_plan(project, now, solution.suppressed_rows)
-        raise _nearest_miss(solution)
+        raise nearest_miss(solution)
     if drops_everybody(policy, solution):
         _withdraw_plan(project, now, rows)
         raise NothingLeft()
-    plan, allowed = plan_of(project, after, search_input, solution, asked), math.floor(policy.limit * rows)
-    if plan.suppressed_rows > allowed:
+    plan = plan_of(project, after, search_input, solution, asked)
+    try:
+        refuse_excess(plan, policy, rows)
+    except NoFeasiblePlan:
         path.unlink(missing_ok=True)
+        raise
+    write_plan(project, plan, now)
+    return PlanResult(plan, path), search_input
+
+
+def refuse_excess(plan: Plan, policy: Policy, rows: int) -> None:
+    """Refuse a plan that suppresses more of the rows than its policy allows."""
+    allowed = math.floor(policy.limit * rows)
+    if plan.suppressed_rows > allowed:
         hint = messages.text("plan.hint", limit=messages.percent(plan.suppressed_share))
         raise NoFeasiblePlan(suppressed=plan.suppressed_rows, allowed=allowed, hint=hint)
+
+
+def write_plan(project: Project, plan: Plan, now: datetime) -> None:
+    """Write plan.json and a line in the journal."""
     refuse_unwritable(project.paths.journal)
-    with atomic_write(path, 0o644) as draft:
+    with atomic_write(project.paths.plan, 0o644) as draft:
         draft.write_text(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
     append_entry(project.paths.journal, "plan", now, {"plan": plan.digest, "method": plan.method})
-    return PlanResult(plan, path), search_input
 
 
 def _withdraw_plan(project: Project, now: datetime, suppressed: int) -> None:
@@ -154,13 +168,25 @@ def plan_of(
     project: Project, after: AfterSteps, search_input: SearchInput, solution: Solution, asked: Mapping[str, Any]
 ) -> Plan:
     """The plan that a solution makes; `asked` is what the command added to the project's policy."""
+    return plan_for(project.config.source.digest, project.dictionary_digest, after, search_input, solution, asked)
+
+
+def plan_for(
+    source: str,
+    dictionary: str,
+    after: AfterSteps,
+    search_input: SearchInput,
+    solution: Solution,
+    asked: Mapping[str, Any],
+) -> Plan:
+    """The plan that a solution makes for a source and a dictionary, named by their digests."""
     policy, rows, total = search_input.policy, solution.tuples.rows, search_input.quasi.n_rows
     suppressed = int(rows[solution.published.suppressed].sum())
     return Plan(
         method=policy.method,
         policy=policy.as_dict(),
-        source=project.config.source.digest,
-        dictionary=project.dictionary_digest,
+        source=source,
+        dictionary=dictionary,
         published=search_input.published,
         followers={name: list(determinants) for name, determinants in search_input.dependents.items()},
         levels=dict(solution.levels),
@@ -199,7 +225,8 @@ def _level_details(after: AfterSteps, search_input: SearchInput, solution: Solut
     }
 
 
-def _nearest_miss(miss: NoSolution) -> NoFeasiblePlan:
+def nearest_miss(miss: NoSolution) -> NoFeasiblePlan:
+    """The refusal that says how near the nearest miss comes."""
     limit = messages.percent(miss.suppressed_share)
     worst = max(miss.failing, key=lambda failing: failing.rows, default=None)
     if isinstance(miss, UnsolvedParts):

@@ -22,7 +22,7 @@ from celosia.model.variables import Variable
 from celosia.pipeline.intake.open_table import open_table
 from celosia.pipeline.intake.proposed_hierarchies import default_spec
 from celosia.pipeline.planning.errors import PopulationLacks, UnusableCounts
-from celosia.pipeline.planning.hierarchies import compiled_hierarchies
+from celosia.pipeline.planning.hierarchies import HierarchyFolder, compiled_hierarchies
 from celosia.pipeline.planning.pre_generalisation import positions_in
 from celosia.risk.criteria import Criterion, KMap
 from celosia.risk.population_levels import PopulationLevels, population_levels
@@ -31,9 +31,11 @@ from celosia.tuples.table import Tuples, project
 _LARGEST = 2.0**53  # whole numbers beyond are not exact
 
 
-def read_population(source: Any, names: Sequence[str], count: str | None = None, folder: Path | None = None) -> Tuples:
+def read_population(
+    source: Any, names: Sequence[str], count: str | None = None, folder: HierarchyFolder | None = None
+) -> Tuples:
     """The tuples of a population table; `count` names the column with the number of persons that a row represents."""
-    if folder is not None and isinstance(source, str | Path) and "://" not in str(source):
+    if isinstance(folder, Path) and isinstance(source, str | Path) and "://" not in str(source):
         source = folder / source
     with open_table(source, described=False, naming=(*names, count)) as population:
         table, needed = population.table, [*names, *([count] if count else [])]
@@ -61,7 +63,7 @@ def population_of_criteria(
     variables: Mapping[str, Variable],
     specs: Mapping[str, Mapping[str, Any]],
     own: Mapping[str, CompiledHierarchy],
-    folder: Path,
+    folder: HierarchyFolder,
 ) -> PopulationLevels | None:
     """The population that criteria count in, under the file's own hierarchies."""
     asked = list(dict.fromkeys((c.population, c.count) for c in criteria if isinstance(c, KMap)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -23,7 +22,7 @@ from celosia.hierarchy.model import CompiledHierarchy
 from celosia.model.plan import Policy
 from celosia.model.values import CellKind, kind_of
 from celosia.model.variables import Variable
-from celosia.pipeline.planning.hierarchies import compiled_hierarchy
+from celosia.pipeline.planning.hierarchies import HierarchyFolder, compiled_hierarchy
 from celosia.tuples.table import Tuples
 
 Codes = NDArray[np.int64]
@@ -92,7 +91,11 @@ def allows_pre_generalisation(policy: Policy) -> bool:
 
 
 def pre_generalise(
-    table: Table, variables: Mapping[str, Variable], policy: Policy, folder: Path, look_at: Sequence[str] = ()
+    table: Table,
+    variables: Mapping[str, Variable],
+    policy: Policy,
+    folder: HierarchyFolder,
+    look_at: Sequence[str] = (),
 ) -> PreGeneralised:
     """The table with the least levels of a policy in place; hierarchies and counts of those columns and `look_at`."""
     least = policy.minimum if allows_pre_generalisation(policy) else {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from celosia.model import dictionary
 from celosia.model.plan import Policy
 from celosia.model.variables import Variable
 from celosia.pipeline.planning.functional_dependencies import are_dependent
-from celosia.pipeline.planning.hierarchies import compiled_hierarchies, sensitive_hierarchies
+from celosia.pipeline.planning.hierarchies import HierarchyFolder, compiled_hierarchies, sensitive_hierarchies
 from celosia.pipeline.planning.households import LinkedTuples, split_by_links
 from celosia.pipeline.planning.partition_rules import advise_on_size
 from celosia.pipeline.planning.population import population_of_criteria
@@ -43,7 +42,7 @@ class TupleOrigin:
     pre_generalised: PreGeneralised
     person: str | None
     variables: Mapping[str, Variable]
-    folder: Path
+    folder: HierarchyFolder
     policy: Policy
     published: tuple[str, ...]
     criteria: tuple[Criterion, ...]
@@ -114,7 +113,7 @@ def build_search_input(
     variables: tuple[Variable, ...],
     person: str | None,
     policy: Policy,
-    folder: Path,
+    folder: HierarchyFolder,
     *,
     whole: bool = False,
 ) -> SearchInput:

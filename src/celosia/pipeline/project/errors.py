@@ -143,3 +143,11 @@ class NoPlan(BadInput, fields="path"):
 
 class ApprovalFileDamaged(BadInput, fields="path line"):
     """A line of approvals.jsonl cannot be read."""
+
+
+class UnknownArgument(WrongUse, fields="function argument known"):
+    """A function of the library does not take that argument."""
+
+
+class WrongArgument(WrongUse, fields="argument expected given"):
+    """An argument of a function of the library is missing or is of another kind."""
