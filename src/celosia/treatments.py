@@ -31,7 +31,7 @@ def __dir__() -> list[str]:
     return sorted(NAMES)
 
 
-def _treat_frame(frame: Any, *, technique: str, seed: bytes | str | None = None, **settings: Any) -> Any:
+def _treat_frame(frame: Any, *, technique: str, seed: bytes | str | int | None = None, **settings: Any) -> Any:
     from celosia.pipeline.assessment.apply_techniques import treat
 
     return treat(frame, technique, seed=seed, **settings)

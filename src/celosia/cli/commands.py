@@ -56,6 +56,10 @@ _BUILDERS = {
 }
 
 
+# Other names that are accepted and not listed: those of the functions in Python.
+_ALIASES = {"attack": "intruder", "cross-table": "table"}
+
+
 class Commands(MutableMapping[str, click.Command]):
     """Commands built when asked for, in the language the command line was built in."""
 
@@ -64,6 +68,7 @@ class Commands(MutableMapping[str, click.Command]):
         self._built: dict[str, click.Command | None] = dict.fromkeys(_BUILDERS)
 
     def __getitem__(self, name: str) -> click.Command:
+        name = _ALIASES.get(name, name)
         command = self._built[name]
         if command is None:
             with messages.speaking(self._language):

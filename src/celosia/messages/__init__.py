@@ -19,13 +19,13 @@ _FOLDER = Path(__file__).parent
 _WINDOWS_LANGUAGES = {0x09: "en", 0x0A: "es"}  # primary language identifiers
 _MACOS_SETTINGS = Path("Library", "Preferences", ".GlobalPreferences.plist")
 _LONG_PATH = "\\\\?\\"
-_current = "es"
+_current: str | None = None  # nobody said yet: what the environment prefers
 _reader: Callable[[], str | None] = lambda: None  # noqa: E731 - no page is open yet
 
 
 def language() -> str:
-    """The language in use: that of the current reader where it is known, else the one set for the process."""
-    return _reader() or _current
+    """The language in use: of the current reader where it is known, else of the process, else of the environment."""
+    return _reader() or _current or preferred_language()
 
 
 def follow(reader: Callable[[], str | None]) -> None:
@@ -43,12 +43,13 @@ def use(code: str) -> None:
 @contextlib.contextmanager
 def speaking(code: str) -> Iterator[None]:
     """Use a language for the length of a block."""
+    global _current
     before = _current
     use(code)
     try:
         yield
     finally:
-        use(before)
+        _current = before
 
 
 def preferred_language() -> str:

@@ -37,7 +37,11 @@ def plan_command() -> click.Command:
         option("plan", "--method", type=click.Choice(METHODS)),
         option("plan", "--k", type=click.IntRange(min=1)),
         option("plan", "--l", type=click.IntRange(min=1)),
-        option("plan", "--limit", metavar="0–1"),
+        option("plan", "--limit", "--max-suppression", metavar="0–1"),
+        option("plan", "--criterion", "criteria", multiple=True, metavar="{…}"),
+        option("plan", "--suppressed", type=click.Choice(["keep", "drop"])),
+        option("plan", "--mask-sensitive/--no-mask-sensitive", default=None),
+        option("plan", "--missing-reading", "reading", type=click.Choice(["own", "wildcard"])),
         names_option("plan", "--order"),
         names_option("plan", "--keep"),
         option("plan", "--metric", type=click.Choice(METRICS)),
@@ -54,13 +58,23 @@ def run_command() -> click.Command:
     return build_command("run", run, [project_argument(), *counting_options()])
 
 
-def plan(project: Path, as_json: bool, order: tuple[str, ...], keep: tuple[str, ...], **overrides: Any) -> None:
+def plan(
+    project: Path,
+    as_json: bool,
+    order: tuple[str, ...],
+    keep: tuple[str, ...],
+    criteria: tuple[str, ...],
+    **overrides: Any,
+) -> None:
     """Plan and show."""
+    from celosia.pipeline.planning.criterion_syntax import read_criteria
     from celosia.pipeline.planning.plan import make_plan
 
     announce_first_time(as_json)
     with watching(as_json) as report:
-        result = make_plan(project, report=report, order=order or None, keep=keep or None, **overrides)
+        asked: dict[str, Any] = {"order": order or None, "keep": keep or None}
+        asked["criteria"] = read_criteria(criteria) or None
+        result = make_plan(project, report=report, **asked, **overrides)
     print_report(result.plan, as_json, show_plan)
     if not as_json:
         say("plan.written", path=result.path)

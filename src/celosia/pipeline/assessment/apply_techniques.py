@@ -123,7 +123,7 @@ def apply_steps(
     return ApplyResult(target, changes, remaining)
 
 
-def treat(frame: Any, name: str, *, seed: bytes | str | None = None, **settings: Any) -> TreatedFrame:
+def treat(frame: Any, name: str, *, seed: bytes | str | int | None = None, **settings: Any) -> TreatedFrame:
     """One technique on a pandas, Polars or Arrow frame: the same kind of frame, and the report of the change."""
     step = {"technique": name, **settings}
     _refuse_pseudonyms([step])
@@ -154,10 +154,10 @@ def _refuse_pseudonyms(steps: Sequence[Mapping[str, Any]]) -> None:
             raise PseudonymsNeedProject()
 
 
-def _seed_bytes(seed: bytes | str | None) -> bytes:
+def _seed_bytes(seed: bytes | str | int | None) -> bytes:
     if seed is None:
         return secrets.token_bytes(32)
-    return seed if isinstance(seed, bytes) else seed.encode("utf-8")
+    return seed if isinstance(seed, bytes) else str(seed).encode("utf-8")
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ from celosia.pipeline.assessment.errors import TableOfIdentifiers, TooManyCells,
 from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.intake.proposed_dictionary import column_facts
-from celosia.pipeline.project.arguments import PathArg
+from celosia.pipeline.project.arguments import PathArg, check_arguments
 from celosia.pipeline.project.folder import Project
 from celosia.pipeline.project.progress import Progress, count_progress
 from celosia.proposals.propose import suggest
@@ -103,15 +103,27 @@ class _ShownTable:
     figures: dict[str, Any]
 
 
+@check_arguments
 @remember_frame_kind
-def cross_table(source: Any, rows: str, columns: str | None = None, **choices: Any) -> TableReport:
-    """The protected cross table of a file, database, project or frame.
-
-    `choices` are those of `TableRequest` (k, margins, person, action, …) and how the source is to be read.
-    """
-    settings = {name: choices.pop(name) for name in TableRequest.__dataclass_fields__ if name in choices}
-    request = TableRequest(rows, columns, **settings)
-    with open_table(source, described=False, naming=request.named_variables, **choices) as data:
+def cross_table(
+    source: Any,
+    rows: str,
+    columns: str | None = None,
+    *,
+    k: int = 5,
+    margins: bool = False,
+    person: str | None = None,
+    action: Literal["suppress", "merge", "both"] = "suppress",
+    others: str | None = None,
+    zeros: Literal["show", "hide"] = "show",
+    width: int = 1,
+    base: int | None = None,
+    percent: Literal["rows", "columns", "all"] | None = None,
+    **reading: Any,
+) -> TableReport:
+    """The protected cross table of a file, database, project or frame."""
+    request = TableRequest(rows, columns, k, margins, person, action, others, zeros, width, base, percent)
+    with open_table(source, described=False, naming=request.named_variables, **reading) as data:
         return cross_table_of(data, request)
 
 

@@ -33,6 +33,7 @@ from celosia.pipeline.assessment.evaluation_samples import CommonColumns, FileCo
 from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.assessment.scenario_risk import read_scenario
 from celosia.pipeline.intake.open_table import OpenTable, open_table
+from celosia.pipeline.project.arguments import check_arguments, column_names
 from celosia.pipeline.project.folder import Project, names_project
 from celosia.pipeline.project.progress import Progress, stage_progress
 
@@ -66,19 +67,20 @@ class FilePair:
     order: Path | None = None  # the person of each row, where the institution knows it
 
 
+@check_arguments
 @remember_frame_kind
 def evaluate(
     before: Any,
     after: Any = None,
     *,
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     tolerance: Sequence[str] | str | float = (),
-    variables: Sequence[str] = (),
+    variables: str | Sequence[str] = (),
     match: Mapping[str, str] | None = None,
     weights: str | None = None,
     key: str | None = None,
-    quasi: Sequence[str] = (),
-    contrast: Sequence[str] = (),
+    quasi: str | Sequence[str] = (),
+    contrast: str | Sequence[str] = (),
     period: str | None = None,
     alpha: float = ALPHA,
     threshold: Any = THRESHOLD,
@@ -86,17 +88,17 @@ def evaluate(
     **reading: Any,
 ) -> EvaluationReport:
     """What a release lost, what it preserves and how exposed it leaves people; `before` alone is a project."""
-    properties = tuple(parse_property(text) for text in (keep or DEFAULT))
+    properties = tuple(parse_property(text) for text in (column_names("keep", keep) or DEFAULT))
     common, by_property = _tolerances(tolerance)
     request = EvaluationRequest(
         keep=properties,
         rules=PropertyRules(common, by_property, alpha, period, must_apply=bool(keep)),
-        variables=tuple(variables),
+        variables=column_names("variables", variables),
         match=match,
         weights=weights,
         key=key,
-        quasi=tuple(quasi),
-        contrast=tuple(contrast),
+        quasi=column_names("quasi", quasi),
+        contrast=column_names("contrast", contrast),
         threshold=threshold_of(threshold),
     )
     with open_pair(before, after, report, reading) as pair:

@@ -91,7 +91,7 @@ def import_hierarchy(folder: ProjectArg, variable: str, source: PathArg, *, now:
 def hierarchy_file_name(variable: str) -> str:
     """A plain file name after a variable."""
     name = re.sub(r"[^A-Za-z0-9]+", "-", variable).strip("-").lower() or "variable"
-    return f"{name}.csv"
+    return unreserved_name(f"{name}.csv")
 
 
 def uncovered_values(folder: ProjectArg, variable: str, source: PathArg) -> tuple[str, ...]:
