@@ -61,9 +61,8 @@ class Dependencies:
 
     def following(self, columns: Collection[Columns]) -> list[Columns]:
         """The columns that follow from these and are not among them."""
-        own = {columns_of(dependency.target): None for dependency in self.found
-               if columns_of(dependency.origin) in columns}  # fmt: skip
-        return [target for target in own if target not in columns]
+        targets = [columns_of(found.target) for found in self.found if columns_of(found.origin) in columns]
+        return [target for target in dict.fromkeys(targets) if target not in columns]
 
 
 def columns_of(dimension: Dimension) -> Columns:
