@@ -16,7 +16,10 @@ LABEL = 150  # pixels of the names of the rows
 # Rows from the outside in; a package appears with the sub-packages that packages.toml names below it.
 LAYERS = (
     ({"es": "quien lo usa", "en": "interfaces"}, ("cli", "web")),
-    ({"es": "lo que piden", "en": "what they ask"}, ("workbench", "stats", "demo", "bundle", "treatments", "sklearn")),
+    (
+        {"es": "lo que piden", "en": "what they ask"},
+        ("workbench", "library", "stats", "demo", "bundle", "treatments", "sklearn"),
+    ),
     ({"es": "el trabajo", "en": "the workflow"}, ("pipeline",)),
     ({"es": "datos y documentos", "en": "data and documents"}, ("data", "proposals", "protocols", "dossier")),
     ({"es": "algoritmos", "en": "algorithms"}, ("risk", "evaluation", "solver", "techniques", "tables", "attacks")),
