@@ -172,8 +172,8 @@ def _as_noted(entry: Publication, folder: Path) -> bool:
 def _tells_of(line: Mapping[str, Any], entry: Publication) -> bool:
     """Whether a line of the journal is that of a signed entry, word by word; nothing after it chains the last one."""
     signed = entry.signed
-    told = [line.get(part) for part in ("format", "what", "facts", "why")]
-    same = told == [_journal.FORMAT, "publish", journal_facts(entry), ""]
+    stated = [line.get(part) for part in ("format", "what", "facts", "why")]
+    same = stated == [_journal.FORMAT, "publish", journal_facts(entry), ""]
     return signed is not None and same and (line.get("who"), line.get("when")) == (signed.name, signed.when)
 
 
