@@ -22,15 +22,15 @@ _PATIENCE = 300  # seconds on a busy machine
 
 def main(folder: str, project: str) -> None:
     """Enter by the address that the browser is sent to, and look around."""
-    noted = Path(tempfile.mkdtemp()) / "address.txt"
+    address_file = Path(tempfile.mkdtemp()) / "address.txt"
     browser_line = " ".join(f'"{Path(word).as_posix()}"' for word in (sys.executable, __file__))
-    environment = {**os.environ, "BROWSER": f'{browser_line} --browser "{noted.as_posix()}" %s'}
+    environment = {**os.environ, "BROWSER": f'{browser_line} --browser "{address_file.as_posix()}" %s'}
     words = [sys.executable, "-m", "celosia", "serve", folder]
     server = subprocess.Popen(words, stdout=subprocess.PIPE, encoding="cp1252", errors="replace", env=environment)
     assert server.stdout is not None
     try:
         printed = next(match[0] for line in server.stdout if (match := re.search(r"http://\S+", line)))
-        address = _noted(noted)
+        address = _browser_address(address_file)
         assert address == printed
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
         host = address.partition("/enter")[0]
@@ -43,7 +43,7 @@ def main(folder: str, project: str) -> None:
         server.wait()
 
 
-def _noted(file: Path) -> str:
+def _browser_address(file: Path) -> str:
     """Where the browser was sent, as soon as it is."""
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
