@@ -108,13 +108,13 @@ def _identifier(name: str) -> str:
     if name.startswith("S-"):
         return name
     security, kernel = _libraries()
-    found, text = ctypes.c_void_p(), ctypes.c_wchar_p()
-    if not security.ConvertStringSidToSidW(name, ctypes.byref(found)):
+    binary, text = ctypes.c_void_p(), ctypes.c_wchar_p()
+    if not security.ConvertStringSidToSidW(name, ctypes.byref(binary)):
         return name
-    security.ConvertSidToStringSidW(found, ctypes.byref(text))
+    security.ConvertSidToStringSidW(binary, ctypes.byref(text))
     written = text.value or name
     kernel.LocalFree(text)
-    kernel.LocalFree(found)
+    kernel.LocalFree(binary)
     return written
 
 
