@@ -65,7 +65,7 @@ def test_a_frame_in_memory_is_its_working_copy(name: str, tmp_path: Path) -> Non
     coded = code_frame(FRAMES[name], LazyEngine())
     assert coded.ingested == copied
     rows = pq.read_table(tmp_path / "copy.parquet").rename_columns(list(copied.names)).to_pylist()
-    columns = {column: coded.table.column(column).decoded().to_pylist() for column in coded.table.names}
+    columns = {column: coded.table.column(column).row_texts().to_pylist() for column in coded.table.names}
     assert [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] == rows
 
 

@@ -63,17 +63,19 @@ def code_frame(frame: object, lazy_engine: LazyEngine, **overrides: Unpack[Overr
     for name, position in zip(selected.names, selected.positions, strict=True):
         columns[name], blank, null = _code_column(typed.column(position))
         blanks, nulls = blanks + blank, nulls + null
-    _refuse_json({name: columns[name] for name, i in _named(selected) if _is_text(typed.column(i).type)})
+    _refuse_json({name: columns[name] for name, i in _name_positions(selected) if _is_text(typed.column(i).type)})
     counted = {"blank_cells": blanks, "null_cells": nulls}
     notices = tuple(Notice.of(key, count=count) for key, count in counted.items() if count)
     noted = replace(selected.choices, notes=selected.choices.notes + notices)
     digest = _digest(selected.names, list(columns.values()))
     source = Source(noted.sheet or noted.format, digest, typed.num_rows, len(columns), noted)
     table = MemoryTable(lazy_engine, columns, np.arange(typed.num_rows))
-    return FrameTable(table, Ingested(source, selected.names), {name: typed.column(i) for name, i in _named(selected)})
+    return FrameTable(
+        table, Ingested(source, selected.names), {name: typed.column(i) for name, i in _name_positions(selected)}
+    )
 
 
-def _named(selected: SelectedColumns) -> list[tuple[str, int]]:
+def _name_positions(selected: SelectedColumns) -> list[tuple[str, int]]:
     return list(zip(selected.names, selected.positions, strict=True))
 
 
@@ -110,14 +112,14 @@ def _distinct_values(column: pa.ChunkedArray) -> tuple[pa.Array, Indices]:
     kind = column.type
     if pa.types.is_dictionary(kind):
         whole = column.unify_dictionaries().combine_chunks()
-        return _coded(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole)
+        return _split_dictionary(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole)
     if not any(holds(kind) for holds in _TYPED):
         column = pa.chunked_array([_texts(chunk) for chunk in column.chunks], pa.large_string())
     coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-    return _coded(coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded)
+    return _split_dictionary(coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded)
 
 
-def _coded(values: pa.DictionaryArray) -> tuple[pa.Array, Indices]:
+def _split_dictionary(values: pa.DictionaryArray) -> tuple[pa.Array, Indices]:
     none = len(values.dictionary)
     return values.dictionary, pc.fill_null(values.indices.cast(pa.int64()), none).to_numpy(zero_copy_only=False)
 

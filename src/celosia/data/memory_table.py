@@ -54,7 +54,7 @@ class MemoryTable(Table):
     @cached_property
     def _expression(self) -> Expression:
         """The rows on the engine, given to it when they are first asked for there."""
-        texts = [column.decoded() for column in self._columns.values()]
+        texts = [column.row_texts() for column in self._columns.values()]
         return self.engine.upload(pa.table({f"c{i}": text for i, text in enumerate(texts)}))
 
     @property
@@ -162,7 +162,7 @@ class MemoryTable(Table):
     def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """Rows in batches of text columns, in their order."""
         chosen = self.names if names is None else self.schema.chosen(names, "columns")
-        return _batches([self._columns[name].decoded() for name in chosen], batch_rows)
+        return _batches([self._columns[name].row_texts() for name in chosen], batch_rows)
 
     def ordered_batches(
         self,
@@ -175,8 +175,8 @@ class MemoryTable(Table):
         """The rows in the order of these columns, in batches."""
         chosen = self.names if names is None else self.schema.chosen(names, "columns")
         order = pa.array(self.published_order(chosen))
-        beside = [_salted(self.column(name), salt) for name in along]
-        return _batches([column.take(order) for column in (*self._decoded(chosen), *beside)], batch_rows)
+        beside = [_salt_texts(self.column(name), salt) for name in along]
+        return _batches([column.take(order) for column in (*self._texts_of_rows(chosen), *beside)], batch_rows)
 
     def published_order(self, names: Sequence[str]) -> Numbers:
         """Positions of the rows in an order made by the values of these columns alone, as `ordered_rows` has it.
@@ -208,8 +208,8 @@ class MemoryTable(Table):
         place = order[found]
         return np.where(keys_of_tuples[place] == keys_of_rows, place, -1)
 
-    def _decoded(self, names: Sequence[str]) -> list[pa.Array]:
-        return [self._columns[name].decoded() for name in names]
+    def _texts_of_rows(self, names: Sequence[str]) -> list[pa.Array]:
+        return [self._columns[name].row_texts() for name in names]
 
     def _with_columns(self, changed: Columns, cover: tuple[str, ...] = ()) -> MemoryTable:
         """The table with some columns replaced; an order made by a replaced column no longer holds."""
@@ -222,10 +222,10 @@ class MemoryTable(Table):
         return MemoryTable(self._lazy_engine, columns, self.rows[rows], self._covers)
 
 
-def _salted(column: CodedColumn, salt: str | None) -> pa.Array:
+def _salt_texts(column: CodedColumn, salt: str | None) -> pa.Array:
     """The texts of each row, or the digests of a secret and the texts."""
     if salt is None:
-        return column.decoded()
+        return column.row_texts()
     digests = [hashlib.sha256((salt + text).encode()).hexdigest() for text in column.texts.to_pylist()]
     return pa.array(digests, pa.large_string()).take(pa.array(column.codes))
 

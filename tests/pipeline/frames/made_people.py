@@ -53,4 +53,4 @@ def as_rows(frame: Any) -> list[tuple[str, ...]]:
     from celosia.data.frame_table import code_frame
 
     table = code_frame(frame, LazyEngine()).table
-    return list(zip(*(table.column(name).decoded().to_pylist() for name in table.names), strict=True))
+    return list(zip(*(table.column(name).row_texts().to_pylist() for name in table.names), strict=True))

@@ -38,7 +38,7 @@ class CodedColumn:
         """Number of distinct texts."""
         return len(self.texts)
 
-    def decoded(self) -> pa.Array:
+    def row_texts(self) -> pa.Array:
         """The text of each row."""
         return self.texts.take(pa.array(self.codes))
 

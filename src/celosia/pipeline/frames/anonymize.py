@@ -175,7 +175,7 @@ def _apply(frame: F, prepared: _Prepared, search_input: SearchInput, plan: Plan,
     for name in plan.published:
         now, before = published.column(name).pick(order), table.column(name).pick(rows)
         if not (now.texts.equals(before.texts) and (now.codes == before.codes).all()):
-            changed[name] = now.decoded()
+            changed[name] = now.row_texts()
     made: F = frame_like(frame, table.names, plan.published, rows, changed)
     return made, rows
 

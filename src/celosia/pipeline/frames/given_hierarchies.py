@@ -45,7 +45,7 @@ def read_given_hierarchies(
     tables: dict[str, Hierarchy] = {}
     for name, hierarchy in given.items():
         table.schema.position(name)
-        made = _described(name, hierarchy)
+        made = _read_hierarchy(name, hierarchy)
         if isinstance(made, Hierarchy):
             file = _free_name(name, tables)
             tables[file] = made
@@ -65,7 +65,7 @@ def proposed_descriptions(
     return {name: default_spec(variables[name], table.frequencies(name).values.to_pylist()) for name in names}
 
 
-def _described(name: str, given: Any) -> Description | Hierarchy:
+def _read_hierarchy(name: str, given: Any) -> Description | Hierarchy:
     if isinstance(given, str) and given in LISTS:
         return official(given)  # type: ignore[arg-type]
     if isinstance(given, Path):
@@ -74,7 +74,7 @@ def _described(name: str, given: Any) -> Description | Hierarchy:
         return _from_mapping(name, given)
     if hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect"):
         coded = code_frame(given, LazyEngine()).table
-        columns = [coded.column(level).decoded().to_pylist() for level in coded.names]
+        columns = [coded.column(level).row_texts().to_pylist() for level in coded.names]
         return _from_columns(name, columns)
     raise HierarchyNotUnderstood(variable=name, known=", ".join(LISTS))
 

@@ -33,7 +33,7 @@ def check_frame(
     with contextlib.closing(LazyEngine()) as lazy_engine:
         coded = code_frame(frame, lazy_engine)
         names = [name for name in checked_columns(plan, reference) if name in coded.table.names]
-        texts = [coded.table.column(name).decoded() for name in names]
+        texts = [coded.table.column(name).row_texts() for name in names]
         if person is not None:
             # Whose row each one is was never part of the frame.
             texts.append(pa.array(person.codes[rows].astype(str), pa.string()))

@@ -28,12 +28,12 @@ class NamedColumns:
     keep: tuple[str, ...] = ()
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def all_names(self) -> tuple[str, ...]:
         """Every column that is named, as often as it is."""
-        return (*self.quasi, *self.sensitive, *self.removed, *self.keep)
+        return (*self.quasi, *self.sensitive, *self.removed_names, *self.keep)
 
     @property
-    def removed(self) -> tuple[str, ...]:
+    def removed_names(self) -> tuple[str, ...]:
         """The columns that do not leave: identifiers and the key of the person."""
         person = () if self.person is None else (self.person,)
         return tuple(dict.fromkeys((*self.identifiers, *person)))
@@ -43,9 +43,9 @@ def refuse_wrong_names(columns: NamedColumns, schema: Schema) -> None:
     """Refuse a column that does not exist, and one with two roles."""
     if not columns.quasi:
         raise NothingChosen(option="quasi")
-    for name in columns.named:
+    for name in columns.all_names:
         schema.position(name)
-        if columns.named.count(name) > 1:
+        if columns.all_names.count(name) > 1:
             raise RepeatedVariable(variable=name)
 
 
@@ -53,7 +53,7 @@ def describe_by_role(
     columns: NamedColumns, proposed: Sequence[Variable], purpose: str
 ) -> tuple[tuple[Variable, ...], tuple[str, ...]]:
     """The dictionary that the roles make, and the columns without one that seem to describe persons."""
-    unnamed = [variable for variable in proposed if variable.name not in columns.named]
+    unnamed = [variable for variable in proposed if variable.name not in columns.all_names]
     if identifying := [variable.name for variable in unnamed if variable.role is Role.IDENTIFIER]:
         raise IdentifierLeftIn(variables=", ".join(identifying))
     doubtful = tuple(v.name for v in unnamed if v.role in (Role.QUASI, Role.SENSITIVE))
@@ -69,7 +69,7 @@ def warn_of_doubtful(names: Sequence[str]) -> None:
 
 def _with_role(variable: Variable, columns: NamedColumns, purpose: str) -> Variable:
     name = variable.name
-    if name in columns.removed:
+    if name in columns.removed_names:
         return replace(variable, role=Role.IDENTIFIER, purpose="", treatment=Treatment.REMOVE)
     if name in columns.quasi:
         return replace(variable, role=Role.QUASI, purpose=purpose, treatment=Treatment.GENERALISE)

@@ -45,7 +45,7 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     known += [*Overrides.__annotations__, "engine", "memory"] if takes_reading else []
 
     @functools.wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call_checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in known:
                 raise UnknownArgument(function=function.__name__, argument=name, known=_likely(name, known))
@@ -60,7 +60,7 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
             ) from None
         return function(*args, **kwargs)
 
-    return checked
+    return call_checked
 
 
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
