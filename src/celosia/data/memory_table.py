@@ -202,10 +202,10 @@ class MemoryTable(Table):
         keys = pack_keys(np.concatenate([known, rows]), sizes)
         keys_of_tuples, keys_of_rows = keys[: len(known)], keys[len(known) :]
         order = np.argsort(keys_of_tuples, kind="stable")
-        found = np.searchsorted(keys_of_tuples, keys_of_rows, sorter=order).clip(max=max(len(order) - 1, 0))
+        nearest = np.searchsorted(keys_of_tuples, keys_of_rows, sorter=order).clip(max=max(len(order) - 1, 0))
         if not len(order):
             return np.full(len(rows), -1)
-        place = order[found]
+        place = order[nearest]
         return np.where(keys_of_tuples[place] == keys_of_rows, place, -1)
 
     def _texts_of_rows(self, names: Sequence[str]) -> list[pa.Array]:

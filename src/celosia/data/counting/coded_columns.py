@@ -49,8 +49,8 @@ class CodedColumn:
     def codes_of(self, texts: Sequence[str] | pa.Array) -> Numbers:
         """The code of each of some texts; -1 where no row holds it."""
         wanted = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
-        found = pc.index_in(wanted, value_set=self.texts)
-        return pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = pc.index_in(wanted, value_set=self.texts)
+        return pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
 
     def pick(self, rows: Mask | Numbers) -> CodedColumn:
         """The column of some rows."""
