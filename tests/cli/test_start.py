@@ -79,7 +79,7 @@ def test_the_list_of_commands_makes_no_command() -> None:
     _, modules, printed = _after(_command("--help"))
     assert "destroy-key" in printed
     loaded = {name.removeprefix("celosia.cli.") for name in modules if name.startswith("celosia.cli.")}
-    assert loaded == {"entry", "errors", "shell", "commands"}
+    assert loaded == {"entry", "errors", "shell", "commands", "code_pages"}
 
 
 def test_measuring_a_file_loads_only_what_counts(small_file: Path) -> None:

@@ -43,7 +43,9 @@ def publish(folder: Path, *names: str, roles: dict[str, Role] | None = None) -> 
     """State a purpose for some variables, as a person would in the dictionary."""
     variables = open_project(folder).variables
     stated = [
-        replace(v, purpose="estudio" if v.name in names else "", role=(roles or {}).get(v.name, v.role))
+        replace(v, purpose="estudio", role=(roles or {}).get(v.name, v.role), treatment=None)
+        if v.name in names
+        else replace(v, purpose="")
         for v in variables
     ]
     (folder / "dictionary.csv").write_text(dictionary.dump(stated), "utf-8")

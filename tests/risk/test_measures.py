@@ -14,8 +14,9 @@ from celosia import messages
 from celosia.hierarchy.compile import compile_for
 from celosia.hierarchy.model import CompiledHierarchy
 from celosia.hierarchy.rows import from_rows
-from celosia.model.reports.measures import Undefined, ValueOrder
+from celosia.model.reports.measures import Undefined
 from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.values import ValueOrder
 from celosia.risk.measures import MEASURES, measure
 from celosia.tuples.table import Tuples
 from tests.risk import slow_measures as slow

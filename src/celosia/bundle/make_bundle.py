@@ -25,7 +25,7 @@ from celosia.bundle.platforms import EMBEDDED, VERSIONS, Platform, platform_name
 from celosia.bundle.program import copy_program
 from celosia.bundle.starters import opener_of, write_starters
 from celosia.carried import carried_path
-from celosia.storage import AlreadyExists, temporary_folder_beside, translate_write_errors
+from celosia.storage import AlreadyExists, remove_folder, temporary_folder_beside, translate_write_errors
 from celosia.version import __version__
 
 BUNDLE_FORMAT = "celosia/bundle/1"
@@ -79,7 +79,7 @@ def _fill(
     # The byte code of another version would be of no use there.
     same = version == "{}.{}".format(*sys.version_info[:2])
     install_packages(entries, platform, version, site, scratch, same)
-    shutil.rmtree(site / "bin", ignore_errors=True)
+    remove_folder(site / "bin")
     report("program")
     copy_program(site)
     embedded: list[Entry] = []

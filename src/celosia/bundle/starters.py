@@ -10,6 +10,7 @@ from pathlib import Path
 
 from celosia import messages
 from celosia.bundle.platforms import Platform
+from celosia.storage import set_mode
 
 _WINDOWS = """@echo off
 setlocal
@@ -79,4 +80,4 @@ def _write_command(path: Path, text: str) -> None:
 
 def _write_script(path: Path, text: str) -> None:
     path.write_text(text, "utf-8", newline="\n")
-    path.chmod(0o755)
+    set_mode(path, 0o755)

@@ -105,6 +105,12 @@ def page_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
 
 
+def path_from_here(path: Path) -> Path:
+    """A path as somebody would type it in the current folder, where it lies below; the same path elsewhere."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def print_next_act(project: Path) -> bool:
     """What follows, by whom and with which command, as `celosia status` says it; False where it says nothing."""
     from celosia.dossier.next_act import next_act_sentence

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from celosia.model.reports.measures import ValueOrder
-from celosia.model.values import MISSING
+from celosia.model.values import MISSING, ValueOrder
 
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 

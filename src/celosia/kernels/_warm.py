@@ -45,7 +45,7 @@ def warm_up(progress: Progress | None = None) -> None:
     global _done
     folder = cache_folder()
     if folder is not None:
-        with tempfile.TemporaryDirectory(dir=folder) as claims, _helper(folder, claims) as helper:
+        with tempfile.TemporaryDirectory(dir=folder) as claims, _second_process(folder, claims) as helper:
             compile_unclaimed(claims, progress)
             _wait(helper, Path(claims), progress)
         if helper is not None and helper.returncode != 0:
@@ -95,7 +95,7 @@ def _count_done(claims: Path) -> int:
 
 
 @contextlib.contextmanager
-def _helper(folder: Path, claims: str) -> Iterator[subprocess.Popen[bytes] | None]:
+def _second_process(folder: Path, claims: str) -> Iterator[subprocess.Popen[bytes] | None]:
     """A second process that compiles too, where there is a second core and a Python to run."""
     if (os.cpu_count() or 1) < 2 or "python" not in Path(sys.executable or "").stem.lower():
         yield None

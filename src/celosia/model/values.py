@@ -25,6 +25,20 @@ class CellKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+class MissingReading(StrEnum):
+    """How an empty cell of a quasi-identifier is read."""
+
+    OWN = "own"  # a category of its own: decides verdicts
+    WILDCARD = "wildcard"  # may be any value: reported, never decides
+
+
+class ValueOrder(StrEnum):
+    """The order behind the ordered distance."""
+
+    NUMERIC = "numeric"
+    TEXT = "text"
+
+
 def is_masked(value: str) -> bool:
     """Whether a value is made of asterisks only."""
     return _ONLY_ASTERISKS.fullmatch(value) is not None

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.model.reports.measures import MissingReading
-from celosia.model.values import is_masked
+from celosia.model.values import MissingReading, is_masked
 from celosia.risk.frequencies import empty_positions, key_frequencies
 from celosia.tuples.table import Tuples, person_counts
 

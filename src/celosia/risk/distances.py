@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.hierarchy.model import CompiledHierarchy
 from celosia.hierarchy.value_order import ordered_positions
-from celosia.model.reports.measures import ValueOrder
+from celosia.model.values import ValueOrder
 from celosia.risk.sensitive import ClassValues
 
 Counts = NDArray[np.int64]

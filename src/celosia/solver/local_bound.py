@@ -37,23 +37,23 @@ MOST_WORK = 100_000_000  # tuples × nodes looked at
 _ROUNDING = 1e-9
 
 
-def lower_bound(problem: SearchProblem, found: float, most_work: int = MOST_WORK) -> float:
-    """No local recoding under this problem's criteria loses less, whatever it suppresses; `found` is one's loss."""
+def lower_bound(problem: SearchProblem, loss: float, most_work: int = MOST_WORK) -> float:
+    """No local recoding under this problem's criteria loses less, whatever it suppresses; `loss` is that of one."""
     hierarchies = [problem.hierarchies[name] for name in problem.names]
     rows = problem.quasi.rows
     if not len(rows):
         return 0.0
-    slopes, constant = _linear(problem, hierarchies, found)
+    slopes, constant = _linear(problem, hierarchies, loss)
     least = np.zeros(len(rows))
     for block in _blocks(problem, most_work):
         least += _least_costs(problem, hierarchies, block, slopes)
     total = math.fsum((least * rows).tolist()) - constant
     total -= _ROUNDING * (1 + abs(total))
     bound = math.expm1(total) if problem.objective.mean == "geometric" else total
-    return min(max(bound, 0.0), found)
+    return min(max(bound, 0.0), loss)
 
 
-def _linear(problem: SearchProblem, hierarchies: Sequence[CompiledHierarchy], found: float) -> tuple[Floats, float]:
+def _linear(problem: SearchProblem, hierarchies: Sequence[CompiledHierarchy], loss: float) -> tuple[Floats, float]:
     """What a row's share of 1 costs in each variable, and what the sum of all costs is at no loss."""
     weights = [problem.objective.weight(name) for name in problem.names]
     total, n = sum(weights) or 1.0, problem.quasi.n_rows
@@ -61,18 +61,18 @@ def _linear(problem: SearchProblem, hierarchies: Sequence[CompiledHierarchy], fo
     for hierarchy, weight in zip(hierarchies, weights, strict=True):
         none = n / max(hierarchy.leaf_count, 1)
         part = weight / total
-        slope = part * (_chord(found, part) if problem.objective.mean == "geometric" else 1.0)
+        slope = part * (_chord(loss, part) if problem.objective.mean == "geometric" else 1.0)
         slope = slope / (n - none) if n > none else 0.0
         slopes.append(slope)
         constant += slope * none
     return np.array(slopes), constant
 
 
-def _chord(found: float, part: float) -> float:
-    """The slope of log(1 + L) from 0 to the most that a variable can lose where the loss is at most `found`."""
+def _chord(loss: float, part: float) -> float:
+    """The slope of log(1 + L) from 0 to the most that a variable can lose where the loss is at most `loss`."""
     if part <= 0:
         return 0.0
-    highest = min(math.log1p(found) / part, math.log(2))
+    highest = min(math.log1p(loss) / part, math.log(2))
     return highest / math.expm1(highest) if highest > 0 else 1.0
 
 

@@ -108,7 +108,7 @@ def _number_table(
         trees[at] = {universal_numbers[i]: int(universal[parent]) for i, parent in enumerate(dimension.parent)}
     pattern = keys != ALL
     counted, offered = _patterns(pattern), _patterns(pattern[table.offered])
-    finer = frozenset(found for found in counted if not any(found <= other for other in offered))
+    finer = frozenset(pattern for pattern in counted if not any(pattern <= other for other in offered))
     return _NumberedTable(register.numbers(keys), counted, offered | finer, trees)
 
 

@@ -8,7 +8,7 @@ Sources: MINSAL Verificación 4, Seguridad 5, Anexo I; MEL IV.2, IV.4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from celosia.dossier.document import Document
 from celosia.model.paths import ReleasePaths
 from celosia.model.people import name_of_signer
 from celosia.model.protocols import Rule
-from celosia.model.reports.verification import Publication
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.candidate.approvals import (
     Parts,
@@ -31,7 +30,6 @@ from celosia.pipeline.candidate.approvals import (
 from celosia.pipeline.candidate.rules import missing_signers, rules_of
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
-from celosia.pipeline.project.identity import Identity
 from celosia.pipeline.release.archive import own_release
 from celosia.pipeline.release.document_input import collect_document_input
 from celosia.pipeline.release.documents import FORMATS, document_builders, export_annotated_dictionary, render
@@ -39,7 +37,6 @@ from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import read_forms
 from celosia.pipeline.release.journal_recovery import recover_journal
 from celosia.pipeline.release.make_release import given_signatures
-from celosia.pipeline.release.publish import publish
 from celosia.pipeline.release.status import ProjectFacts, read_facts, status_of
 from celosia.protocols.load import load
 from celosia.storage import atomic_write
@@ -187,31 +184,6 @@ def release_view(source: ProjectArg, release: str) -> SigningView:
     counts = ("rows", "suppressed_rows", "otherwise_masked_rows")
     figures = {name: getattr(manifest, name) for name in counts} | {"published": len(manifest.published)}
     return SigningView("release", manifest.digest, manifest.digest, figures, read_forms(path, project).documents)
-
-
-def publish_release(
-    source: ProjectArg,
-    release: str,
-    identity: Identity,
-    consultation: str = "",
-    publication_date: str = "",
-    update_period: str = "",
-    *,
-    now: datetime | None = None,
-) -> Publication:
-    """Enter a release as published, with its dates written as 2026-11-20, and sign the entry."""
-    project = open_project(source)
-    asked, published = _read_day("consultation", consultation), _read_day("date", publication_date)
-    path = own_release(project, release)
-    dates = {"consultation": asked, "publication_date": published}
-    return publish(project, path, identity, **dates, update_period=update_period, now=now)
-
-
-def _read_day(parameter: str, given: str) -> date | None:
-    try:
-        return date.fromisoformat(given.strip()) if given.strip() else None
-    except ValueError:
-        raise ValueOutOfRange(parameter=parameter, given=given[:20], allowed="AAAA-MM-DD") from None
 
 
 # --- documents ------------------------------------------------------------------------------------

@@ -8,13 +8,14 @@ Sources: MINSAL Roles 1, Verificación 4 (M31, M38); MEL IV.2.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from celosia.errors import CelosiaError
 from celosia.model.people import Approval, Person
 from celosia.model.reports.verification import Publication
 from celosia.model.roster import AUTHORITY
+from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.author import author, card_path, identity_path
@@ -27,9 +28,9 @@ from celosia.pipeline.project.roster import authorities, signed_people, waiting
 from celosia.pipeline.project.roster_edits import revoke_person, rotate_key, seal_of_people, sign_roster
 from celosia.pipeline.release.archive import own_release
 from celosia.pipeline.release.make_release import sign_release
+from celosia.pipeline.release.publish import publish
 from celosia.protocols.load import load
 from celosia.workbench.accounts import Account, account_of, append_server_journal, key_path, read_accounts
-from celosia.workbench.dossier import publish_release
 from celosia.workbench.errors import KeyAbsent, RoleNotOfAccount
 from celosia.workbench.views.dossier import JoinableAccount, KeyCard, PeopleView
 
@@ -112,6 +113,31 @@ def publish_with_key(
 ) -> Publication:
     """Enter a release as published, signed with the key at a path; `dates` are written as 2026-11-20."""
     return publish_release(source, release, _open_key(key, passphrase), **dates, now=now)
+
+
+def publish_release(
+    source: ProjectArg,
+    release: str,
+    identity: Identity,
+    consultation: str = "",
+    publication_date: str = "",
+    update_period: str = "",
+    *,
+    now: datetime | None = None,
+) -> Publication:
+    """Enter a release as published, with its dates written as 2026-11-20, and sign the entry."""
+    project = open_project(source)
+    asked, published = _read_day("consultation", consultation), _read_day("date", publication_date)
+    path = own_release(project, release)
+    dates = {"consultation": asked, "publication_date": published}
+    return publish(project, path, identity, **dates, update_period=update_period, now=now)
+
+
+def _read_day(parameter: str, given: str) -> date | None:
+    try:
+        return date.fromisoformat(given.strip()) if given.strip() else None
+    except ValueError:
+        raise ValueOutOfRange(parameter=parameter, given=given[:20], allowed="AAAA-MM-DD") from None
 
 
 def _plain_approval(approval: Approval) -> Approval:

@@ -219,7 +219,7 @@ def test_no_cell_of_a_release_runs_as_a_formula_and_the_file_is_still_the_judged
     lines = [f"{cells[i % 5]},{'M' if i % 2 else 'H'},{20 + i % 3}" for i in range(120)]
     raw.write_text("GRUPO,SEXO,EDAD\n" + "\n".join(lines) + "\n", "utf-8")
     folder = init(str(raw), tmp_path / "p", ("minsal",), now=NOW).project.folder
-    roles = {"GRUPO": Role.QUASI, "SEXO": Role.QUASI, "EDAD": Role.PLAIN}
+    roles = {"GRUPO": Role.QUASI, "SEXO": Role.QUASI, "EDAD": Role.SENSITIVE}
     written = [
         replace(v, purpose="estudio", role=roles[v.name], scale=Scale.CATEGORICAL, label="=HYPERLINK()")
         for v in open_project(folder).variables

@@ -21,6 +21,7 @@ from celosia.cli.show import (
     announce_first_time,
     labels,
     page_width,
+    path_from_here,
     print_json,
     print_next_act,
     print_report,
@@ -146,7 +147,7 @@ def sign(
     else:
         say("release.fingerprint", name=signature.name, fingerprint=fingerprint(signature.key))
         say("release.signed", name=signature.name, release=release.name, role=role_names([role]))
-        print_next_act(project or release.resolve().parent.parent)
+        print_next_act(project or path_from_here(release.resolve().parent.parent))
 
 
 def _show_forms(release: Path, project: Path | None, err: bool) -> str:
@@ -161,9 +162,7 @@ def _show_forms(release: Path, project: Path | None, err: bool) -> str:
     for document in forms.documents:
         click.echo(to_text(document, page_width()), err=err)
     if forms.papers:
-        here = Path.cwd()
-        near = [path.relative_to(here) if path.is_relative_to(here) else path for path in forms.papers]
-        paths = ", ".join(str(path) for path in near)
+        paths = ", ".join(str(path_from_here(path)) for path in forms.papers)
         click.echo(messages.text("release.forms_to_sign", paths=paths), err=err)
     return forms.manifest
 

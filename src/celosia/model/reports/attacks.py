@@ -168,7 +168,7 @@ class AttackReport(Report):
         """
         candidates: list[Estimate | Finding] = [finding for finding in self.findings if finding.severity != "low"]
         candidates += [estimate for estimate in self.estimates if estimate.works]
-        return max(candidates, key=lambda found: found.persons, default=None)
+        return max(candidates, key=lambda reach: reach.persons, default=None)
 
     @property
     def summary(self) -> str:
@@ -189,11 +189,11 @@ class AttackReport(Report):
         rates = "rate low high control_rate excess excess_low excess_high"
         names = f"attack aim risk attempts successes {rates} persons works"
         lines = [{**each.as_dict(), "aim": each.detail.get("sensitive")} for each in self.estimates]
-        found = [
+        findings = [
             {"attack": finding.kind, "risk": "finding", "persons": finding.persons, "works": finding.severity != "low"}
             for finding in self.findings
         ]
-        return [{name: line[name] for name in names.split()} for line in lines] + found
+        return [{name: line[name] for name in names.split()} for line in lines] + findings
 
     def words(self) -> Records:
         """The lines that say most, with the names of the attacks in words."""

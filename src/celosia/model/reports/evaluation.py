@@ -234,7 +234,7 @@ def _category_words(name: str) -> str:
         return messages.text("evaluation.chart.masked")
     if not _INTERVAL.fullmatch(name):
         return name
-    return _FRACTION.sub(lambda found: messages.decimal(float(found[0]), len(found[0].partition(".")[2])), name)
+    return _FRACTION.sub(lambda number: messages.decimal(float(number[0]), len(number[0].partition(".")[2])), name)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -17,24 +17,11 @@ from celosia.drawing.charts import Series, standing_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.errors import UnknownFormat
 from celosia.model.reports.report import Drawings, Records, Report
+from celosia.model.values import MissingReading, ValueOrder
 
 MEASURE_FORMAT = "celosia/measure/1"
 THRESHOLDS = (2, 3, 5, 10)
 Figure = int | float | None
-
-
-class MissingReading(StrEnum):
-    """How an empty cell of a quasi-identifier is read."""
-
-    OWN = "own"  # a category of its own: decides verdicts
-    WILDCARD = "wildcard"  # may be any value: reported, never decides
-
-
-class ValueOrder(StrEnum):
-    """The order behind the ordered distance."""
-
-    NUMERIC = "numeric"
-    TEXT = "text"
 
 
 class Undefined(StrEnum):

@@ -8,7 +8,7 @@ person; what a notebook shows is escaped and readable on light and dark paper.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from celosia import messages
 from celosia.drawing.picture import Drawing
@@ -30,7 +30,7 @@ class Report:
     """The common face of the reports that the library answers with."""
 
     __slots__ = ("_kind",)
-    _kind: FrameKind | None
+    _kind: Literal["pandas", "polars", "arrow"] | None
 
     @property
     def summary(self) -> str:
@@ -106,7 +106,7 @@ def _html_line(record: Mapping[str, Any], names: Sequence[str]) -> str:
         value = record.get(name)
         tag = "td" if position else 'th scope="row"'
         style = _style(_is_number(value)) + (";font-weight:normal" if not position else "")
-        cells.append(f'<{tag} style="{style}">{escape(_shown(value))}</{tag[:2]}>')
+        cells.append(f'<{tag} style="{style}">{escape(_cell_text(value))}</{tag[:2]}>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -128,7 +128,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     """A value in the words of the reader."""
     if value is None:
         return "–"

@@ -17,8 +17,8 @@ from celosia.evaluation.losses import released_entropy, released_metrics
 from celosia.model.paths import COPY_WITH_PERSONS, WORKING_COPY
 from celosia.model.plan import Plan, policy_from
 from celosia.model.reports.evaluation import RiskSide
-from celosia.model.reports.measures import MissingReading
 from celosia.model.reports.scenarios import Scenario, ScenarioRisk
+from celosia.model.values import MissingReading
 from celosia.pipeline.assessment.scenario_risk import hierarchies_for
 from celosia.pipeline.intake.open_table import OpenTable
 from celosia.pipeline.planning.hierarchies import compiled_hierarchies

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from celosia.model import dictionary
 from celosia.model.errors import RepeatedVariable
-from celosia.model.reports.measures import MissingReading
 from celosia.model.reports.people_risk import (
     AttackersSection,
     AttackSection,
@@ -24,7 +23,7 @@ from celosia.model.reports.people_risk import (
     RiskSection,
 )
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.model.values import MISSING, is_masked
+from celosia.model.values import MISSING, MissingReading, is_masked
 from celosia.pipeline.assessment.errors import HouseholdUnknown, PopulationTooSmall, UnusableWeights
 from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.intake.open_table import OpenTable, open_table

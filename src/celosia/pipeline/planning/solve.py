@@ -309,16 +309,16 @@ def _mask_values_instead(
     masks: dict[str, Mask] = {}
     # Whoever joined a class that passed before loses the value first; the others keep theirs.
     for may_lose in (recoding.suppressed, np.ones(len(label), bool)):
-        fails = ~judge_all(problem.criteria, counter.classes(label, count, _shown(masks)))[label]
+        fails = ~judge_all(problem.criteria, counter.classes(label, count, _visible_masks(masks)))[label]
         losing = _sensitive_masks(search_input, counter, label, count, fails & may_lose & ~shown.suppressed)
         masks = {name: mask | masks.get(name, np.zeros(len(label), bool)) for name, mask in losing.items()}
-    fails = ~judge_all(problem.criteria, counter.classes(label, count, _shown(masks)))[label]
+    fails = ~judge_all(problem.criteria, counter.classes(label, count, _visible_masks(masks)))[label]
     suppressed = shown.suppressed | (fails & ~fully_masked(problem.quasi.codes, problem.quasi.vocabularies))
     masks = {name: mask & ~suppressed for name, mask in masks.items()}
     return replace(published, suppressed=suppressed, masked_sensitive=masks)
 
 
-def _shown(masks: Mapping[str, Mask]) -> dict[str, Mask]:
+def _visible_masks(masks: Mapping[str, Mask]) -> dict[str, Mask]:
     return {name: ~mask for name, mask in masks.items()}
 
 

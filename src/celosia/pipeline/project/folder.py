@@ -37,7 +37,7 @@ from celosia.pipeline.project.files import (
 )
 from celosia.pipeline.project.journal import Journal, lock_path, read_journal
 from celosia.pipeline.project.people import read_people
-from celosia.pipeline.project.request import protocols_in_force, read_request_file
+from celosia.pipeline.project.request import parse_request, protocols_in_force, read_request_file
 from celosia.pipeline.project.roster import read_roster, refuse_disagreement, signed_people
 from celosia.pipeline.project.settings import config_from
 from celosia.storage import exclusive_lock, translate_read_errors
@@ -51,6 +51,7 @@ class Project:
     config: ProjectConfig
     settings: Mapping[str, Any] = field(repr=False)  # the parsed celosia.toml
     settings_digest: str = field(repr=False)  # of the bytes that were parsed
+    written_request: Mapping[str, Any] | None = field(default=None, repr=False)  # the parsed request.toml
 
     @property
     def paths(self) -> ProjectPaths:
@@ -102,7 +103,7 @@ class Project:
     def request(self) -> Request | None:
         """The request; None where nobody wrote one yet."""
         path = self.paths.request
-        return read_request_file(path, self.variables) if path.is_file() else None
+        return read_request_file(path, self.variables, self.written_request) if path.is_file() else None
 
     @cached_property
     def plan(self) -> Plan:
@@ -162,8 +163,9 @@ def open_project(source: ProjectArg) -> Project:
     content = paths.settings.read_bytes()
     document = parse_toml(content, paths.settings)
     config = config_from(document, paths.settings)
-    config = replace(config, protocols=protocols_in_force(config.protocols, paths.request))
-    project = Project(folder, config, document, digest_of_bytes(content))
+    request = parse_request(paths.request)
+    config = replace(config, protocols=protocols_in_force(config.protocols, request))
+    project = Project(folder, config, document, digest_of_bytes(content), request)
     if not paths.working_copy.exists() and project.in_place is None:
         raise WorkingCopyMissing(path=str(folder))
     return project

@@ -42,12 +42,12 @@ from celosia.pipeline.project.key_file import (
     seal_key,
 )
 from celosia.pipeline.project.passphrases import refuse_weak
+from celosia.pipeline.project.people import is_name
 from celosia.storage import PRIVATE_FILE, AlreadyExists, atomic_write, exclusive_lock, make_private_folder
 
 IDENTITY_FORMAT = "celosia/identity/1"
 _LOCK = ".identity.lock"
 _LARGEST_CARD = 64_000  # bytes: a card is two lines
-_LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +159,6 @@ def read_card(path: PathArg) -> tuple[str, str]:
         return str(card["name"]), str(card["key"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise IdentityMissing(path=str(path)) from None
-
-
-def is_name(text: str) -> bool:
-    """Whether a name can be shown on one line as it is: no control character, none that turns the others around."""
-    return 0 < len(text) <= _LONGEST_NAME and text.isprintable()
 
 
 def public_hex(key: Ed25519PublicKey) -> str:

@@ -19,6 +19,8 @@ from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.project.errors import BadPeople, NameNeeded, PersonRepeats, RolesClash
 from celosia.pipeline.project.files import read_toml
 
+_LONGEST_NAME = 120
+
 # One spelling for one key: blanks and capitals would make it look like two.
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -44,6 +46,11 @@ def read_people(path: Path) -> tuple[Person, ...]:
         refuse_wrong_person(person, people)
         people.append(person)
     return tuple(people)
+
+
+def is_name(text: str) -> bool:
+    """Whether a name can be shown on one line as it is: no control character, none that turns the others around."""
+    return 0 < len(text) <= _LONGEST_NAME and text.isprintable()
 
 
 def same_name(first: str, second: str) -> bool:

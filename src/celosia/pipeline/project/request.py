@@ -110,23 +110,25 @@ QUESTIONS = tuple(
 )
 
 
-def protocols_in_force(named: Sequence[str], path: Path) -> tuple[str, ...]:
-    """The protocols of a project: MINSAL's profile of k above 2 where the request says that its content asks for it.
-
-    A request that cannot be read raises nothing here: whoever reads the whole of it says why.
-    """
+def parse_request(path: Path) -> Mapping[str, Any] | None:
+    """The request as it is written; None where there is none, or none that can be parsed: whoever needs it says why."""
     try:
-        answers = read_toml(path).get("minsal", {}) if path.is_file() else {}
+        return read_toml(path) if path.is_file() else None
     except CelosiaError:
-        answers = {}
+        return None
+
+
+def protocols_in_force(named: Sequence[str], request: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The protocols of a project: MINSAL's profile of k above 2 where the request says that its content asks for it."""
+    answers = (request or {}).get("minsal", {})
     sensitive = isinstance(answers, Mapping) and answers.get("particularly_sensitive") is True
     stricter = {"minsal": "minsal-sensible"} if sensitive else {}
     return tuple(dict.fromkeys(stricter.get(name, name) for name in named))
 
 
-def read_request_file(path: Path, variables: Sequence[Variable]) -> Request:
-    """The request in a file; an unknown key, kind or variable is refused by its name."""
-    return request_in(read_toml(path), path, variables)
+def read_request_file(path: Path, variables: Sequence[Variable], parsed: Mapping[str, Any] | None = None) -> Request:
+    """The request in a file, parsed already or not; an unknown key, kind or variable is refused by its name."""
+    return request_in(read_toml(path) if parsed is None else parsed, path, variables)
 
 
 def request_in(document: Mapping[str, Any], path: Path, variables: Sequence[Variable]) -> Request:

@@ -28,9 +28,8 @@ from celosia.model.roster import (
 )
 from celosia.pipeline.project.acts import Act
 from celosia.pipeline.project.errors import RosterBroken, RosterDisagrees, RosterMissing
-from celosia.pipeline.project.identity import is_name, is_signed
 from celosia.pipeline.project.journal import Journal
-from celosia.pipeline.project.people import is_key, refuse_wrong_person, same_name
+from celosia.pipeline.project.people import is_key, is_name, refuse_wrong_person, same_name
 
 ADDED, ENTERED = "person-added", "roster"  # how the journal calls what happens to people.toml and to the roster
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -80,6 +79,9 @@ def follow(roster: Roster, entry: RosterEntry, project: str) -> Roster:
     if roster.entries and when < _moment(roster.entries[-1].when):
         raise WrongEntry("date")
     _refuse_wrong_act(roster, entry)
+    # It loads the library of cryptography, which most readers of a project do not need.
+    from celosia.pipeline.project.identity import is_signed
+
     if not is_signed(entry.signed_part(), entry.signature, entry.by_key):
         raise WrongEntry("signature")
     return Roster((*roster.entries, entry), _memberships(roster, entry, when))

@@ -84,7 +84,7 @@ def _enter_publication(
         note_missing(project.paths.journal, [*signature_acts(release), *publication_acts(release, now)])
         raise AlreadyPublished(path=str(path))
     refuse_foreign_release(project, release)
-    refuse_unverified(verify_release(path), path)
+    refuse_unverified(verify_release(path, project=project), path)
     note_missing(project.paths.journal, [*approval_acts(project), *signature_acts(release)])
     _refuse_other_candidate(project, release)
     # The verification above has refused every signature that is not right.

@@ -36,9 +36,11 @@ from celosia.pipeline.candidate.rule_context import RuleContext, published_figur
 from celosia.pipeline.candidate.rules import judge_rules
 from celosia.pipeline.intake.open_table import open_table
 from celosia.pipeline.project.arguments import PathArg, utc_now
+from celosia.pipeline.project.folder import Project
 from celosia.pipeline.release.data_files import open_published_file
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import changed_forms, forms_beside
+from celosia.pipeline.release.legal.declared_trust import project_of
 from celosia.pipeline.release.legal.findings import legal_findings
 from celosia.pipeline.release.legal.time_stamps import verify_stamps
 from celosia.pipeline.release.publication_entry import wrong_parts
@@ -75,13 +77,16 @@ def verify_release(
     *,
     signed_pdfs: Sequence[Path] = (),
     trust: Sequence[Path] = (),
+    project: Project | None = None,
     now: datetime | None = None,
 ) -> VerifyReport:
     """Judge a release from its folder alone; every signature and approval must be of a `trusted` key and its name.
 
-    `signed_pdfs` are forms with legal signatures, `trust` the reader's authorities for them and for time stamps.
+    `signed_pdfs` are forms with legal signatures, `trust` the reader's authorities for them and for time stamps;
+    `project` is the one in which the release lies, where it was opened already.
     """
     stored = read_release(Path(release))
+    home = project_of(stored.folder) if project is None else project
     manifest = stored.manifest
     valid = valid_signatures(stored)
     variables, described = _dictionary(stored)
@@ -93,7 +98,7 @@ def verify_release(
     findings.append(dates_finding(stored, given, utc_now(now)))
     if manifest.forms is not None:
         findings.append(_forms(stored))
-    findings += [*legal_findings(stored, signed_pdfs, trust, now), *verify_stamps(stored, trust, now)]
+    findings += [*legal_findings(stored, home, signed_pdfs, trust, now), *verify_stamps(stored, home, trust, now)]
     if trusted:
         findings.append(trust_finding([(who.key, who.name) for who in (*given, *stored.approvals)], trusted))
     if stored.publication is not None:

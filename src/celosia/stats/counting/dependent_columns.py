@@ -57,11 +57,11 @@ class Dependencies:
     """The dependencies among the columns of linked tables."""
 
     columns: Mapping[Columns, LabelledColumns] = field(default_factory=dict)
-    found: tuple[Dependency, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
 
     def following(self, columns: Collection[Columns]) -> list[Columns]:
         """The columns that follow from these and are not among them."""
-        targets = [columns_of(found.target) for found in self.found if columns_of(found.origin) in columns]
+        targets = [columns_of(each.target) for each in self.dependencies if columns_of(each.origin) in columns]
         return [target for target in dict.fromkeys(targets) if target not in columns]
 
 
@@ -87,13 +87,16 @@ def find_dependencies(
             if finest is None or len(finest.nested.levels.labels) < len(levels[dimension.name].levels.labels):
                 columns[columns_of(dimension)] = LabelledColumns(dimension, levels[dimension.name])
     together = [{columns_of(dimension) for dimension in table.dimensions} for table in tables]
-    found, crossed = [], crossed_columns(tables)
-    for one, other in permutations([key for key in columns if key not in crossed], 2):
-        apart = any(one in t and other not in t for t in together), any(other in t and one not in t for t in together)
-        if all(apart) and not set(one) & set(other):
-            dependency = _dependency(columns[one], columns[other], relation, fetch)
-            found += [] if dependency is None else [dependency]
-    return Dependencies(columns, tuple(found))
+    dependencies, crossed = [], crossed_columns(tables)
+    for origin, target in permutations([key for key in columns if key not in crossed], 2):
+        apart = (
+            any(origin in t and target not in t for t in together),
+            any(target in t and origin not in t for t in together),
+        )
+        if all(apart) and not set(origin) & set(target):
+            dependency = _dependency(columns[origin], columns[target], relation, fetch)
+            dependencies += [] if dependency is None else [dependency]
+    return Dependencies(columns, tuple(dependencies))
 
 
 def _dependency(
@@ -112,9 +115,9 @@ def _dependency(
 def _tells(lines: Sequence[tuple[str, str, int]]) -> bool:
     """Whether the first label of lines (label, label, rows) tells the second, up to few errors."""
     rows, most, by_target = 0, dict[str, int](), Counter[str]()
-    for one, other, n in lines:
-        rows, most[one] = rows + n, max(most.get(one, 0), n)
-        by_target[other] += n
+    for origin, target, n in lines:
+        rows, most[origin] = rows + n, max(most.get(origin, 0), n)
+        by_target[target] += n
     if len(most) < 2 or len(by_target) < 2:
         return False
     return rows - sum(most.values()) <= _MOST_ERRORS * (rows - max(by_target.values()))
@@ -143,7 +146,7 @@ def widen_table(table: StatsTable, nested: Mapping[str, NestedLevels], dependenc
     wider = table
     if more:
         wider = replace(table, dimensions=(*table.dimensions, *more), margins=table.grouping_sets)
-    relevant = tuple(dependency for dependency in dependencies.found if columns_of(dependency.origin) in own)
+    relevant = tuple(dependency for dependency in dependencies.dependencies if columns_of(dependency.origin) in own)
     return WiderTable(wider, levels, len(table.dimensions), relevant)
 
 

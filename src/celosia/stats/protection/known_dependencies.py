@@ -35,7 +35,7 @@ class KnownDependency:
 
 def known_dependencies(versions: Iterable[Version]) -> list[KnownDependency]:
     """The exact dependencies that versions were counted with."""
-    found = {
+    known = {
         (version.table.source, columns_of(dependency.origin), columns_of(dependency.target)): KnownDependency(
             version.table.source,
             columns_of(dependency.origin),
@@ -48,13 +48,13 @@ def known_dependencies(versions: Iterable[Version]) -> list[KnownDependency]:
         for dependency in version.dependencies
         if dependency.pairs
     }
-    return list(found.values())
+    return list(known.values())
 
 
-def save_dependencies(home: Path, found: Sequence[KnownDependency]) -> None:
+def save_dependencies(home: Path, newest: Sequence[KnownDependency]) -> None:
     """Replace what is kept of these origins."""
-    origins = {dependency.origin for dependency in found}
-    every = [*(known for known in read_dependencies(home) if known.origin not in origins), *found]
+    origins = {dependency.origin for dependency in newest}
+    every = [*(known for known in read_dependencies(home) if known.origin not in origins), *newest]
     document = {"format": _FORMAT, "dependencies": [asdict(dependency) for dependency in every]}
     with atomic_write(ProjectPaths(home).dependencies) as draft:
         draft.write_text(json.dumps(document, ensure_ascii=False), "utf-8", newline="\n")
@@ -85,8 +85,8 @@ def follow_categories(dependencies: Iterable[KnownDependency]) -> dict[Pair, lis
     """Per category, as the history knows it, those that follow from it."""
     follow: dict[Pair, list[Pair]] = {}
     for known in dependencies:
-        for one, other in known.pairs.items():
-            follow.setdefault((known.meaning, one), []).append((known.target_meaning, other))
+        for origin, target in known.pairs.items():
+            follow.setdefault((known.meaning, origin), []).append((known.target_meaning, target))
     return follow
 
 
@@ -94,10 +94,10 @@ def join_dependencies(
     tables: Sequence[PublishedTable], dependencies: Sequence[KnownDependency]
 ) -> list[PublishedTable]:
     """Published tables of one origin with the categories that follow from their own, where another shows these."""
-    return [replace(table, implied=_implied(table, tables, dependencies)) for table in tables]
+    return [replace(table, implied=_implied_categories(table, tables, dependencies)) for table in tables]
 
 
-def _implied(
+def _implied_categories(
     table: PublishedTable, tables: Sequence[PublishedTable], dependencies: Sequence[KnownDependency]
 ) -> dict[str, tuple[str, dict[str, str]]]:
     own = {tuple(sorted(column.columns)): column.column for column in table.entry.columns if column.kind == "dimension"}

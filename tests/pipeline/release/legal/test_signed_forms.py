@@ -26,6 +26,7 @@ from celosia.pipeline.release.errors import (
 )
 from celosia.pipeline.release.folder import read_release
 from celosia.pipeline.release.journal_recovery import recover_journal
+from celosia.pipeline.release.legal.declared_trust import project_of
 from celosia.pipeline.release.legal.findings import legal_findings
 from celosia.pipeline.release.legal.signed_forms import export_forms, is_named, take_signed_form
 from celosia.pipeline.release.make_release import make_release, sign_release
@@ -102,7 +103,7 @@ def take(folder: Path, pdf: Path, *roles: str, now=NOW + DAY, **options):
 def finding(folder: Path, name: str, now=NOW + DAY, **options):
     """What verify says on one question about the release."""
     stored = read_release(folder / "releases" / RELEASE)
-    findings = legal_findings(stored, (), options.get("trust", ()), now)
+    findings = legal_findings(stored, project_of(stored.folder), (), options.get("trust", ()), now)
     return next((each for each in findings if each.id == name), None)
 
 

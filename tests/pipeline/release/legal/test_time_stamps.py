@@ -27,6 +27,7 @@ from celosia.pipeline.release.errors import (
 )
 from celosia.pipeline.release.folder import read_release
 from celosia.pipeline.release.legal.attach_stamp import attach_stamp
+from celosia.pipeline.release.legal.declared_trust import project_of
 from celosia.pipeline.release.legal.time_stamps import verify_stamps, write_query
 from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.pipeline.release.status import status
@@ -86,7 +87,9 @@ def attach(release: Path, path: Path, trust: Path, now: datetime = NOW + 2 * DAY
 
 
 def finding(release: Path, **options):
-    return next(iter(verify_stamps(read_release(release), options.get("trust", ()), NOW + 2 * DAY)), None)
+    stored = read_release(release)
+    findings = verify_stamps(stored, project_of(stored.folder), options.get("trust", ()), NOW + 2 * DAY)
+    return next(iter(findings), None)
 
 
 def test_the_query_holds_the_digest_of_the_manifest_alone_and_is_the_same_each_time(release, tmp_path):

@@ -25,11 +25,10 @@ def declared_trust(project: Project | None, paths: Sequence[Path]) -> Trust:
     return read_trust([project.folder / declared])
 
 
-def trust_beside(release: Path, paths: Sequence[Path]) -> Trust | None:
+def trust_of(project: Project | None, paths: Sequence[Path]) -> Trust | None:
     """The authorities of the caller, or of the project in which a release lies; None where nobody declared any."""
     if paths:
         return read_trust(paths)
-    project = project_of(release)
     try:
         return None if project is None else declared_trust(project, ())
     except TrustMissing:

@@ -23,7 +23,7 @@ from celosia.pipeline.project.folder import Project
 from celosia.pipeline.project.people import same_name
 from celosia.pipeline.release.errors import LegalRecordDamaged, TrustMissing
 from celosia.pipeline.release.folder import ReleaseOnDisk
-from celosia.pipeline.release.legal.declared_trust import declared_trust, project_of
+from celosia.pipeline.release.legal.declared_trust import declared_trust
 from celosia.pipeline.release.legal.pdf_signatures import check_signed_pdf
 from celosia.pipeline.release.legal.records import (
     ACT,
@@ -37,10 +37,14 @@ from celosia.storage import content_digest
 
 
 def legal_findings(
-    release: ReleaseOnDisk, signed_pdfs: Sequence[Path], trust: Sequence[Path], now: datetime | None
+    release: ReleaseOnDisk,
+    project: Project | None,
+    signed_pdfs: Sequence[Path],
+    trust: Sequence[Path],
+    now: datetime | None,
 ) -> list[Finding]:
     """The findings on signed PDFs: of the project that the release lies in, and of the reader."""
-    project, moment = project_of(release.folder), utc_now(now)
+    moment = utc_now(now)
     findings = _kept_finding(project, release, trust, moment) if project is not None else []
     return findings + (_given_finding(project, release, signed_pdfs, trust, moment) if signed_pdfs else [])
 

@@ -21,9 +21,10 @@ from celosia.model.reports.legal_signatures import TimeStamp
 from celosia.model.reports.verification import Finding
 from celosia.model.verdict import State
 from celosia.pipeline.project.arguments import PathArg, utc_now
+from celosia.pipeline.project.folder import Project
 from celosia.pipeline.release import errors
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
-from celosia.pipeline.release.legal.declared_trust import project_of, trust_beside
+from celosia.pipeline.release.legal.declared_trust import trust_of
 from celosia.pipeline.release.legal.pdf_signatures import (
     certificate_from,
     moment_text,
@@ -161,12 +162,17 @@ def _refuse_moment(moment: datetime, path: str, release: ReleaseOnDisk, now: dat
         raise errors.StampMomentWrong(path=path, moment=moment_text(moment))
 
 
-def verify_stamps(release: ReleaseOnDisk, trust: Sequence[Path], now: datetime | None = None) -> list[Finding]:
-    """What `verify` says of the time stamps: held by the reader's own authorities, else attested; altered ones fail."""
-    files, wrong, words = stamp_files(release.folder), _unlike_journal(release), []
+def verify_stamps(
+    release: ReleaseOnDisk, project: Project | None, trust: Sequence[Path], now: datetime | None = None
+) -> list[Finding]:
+    """What `verify` says of the time stamps: held by the reader's own authorities, else attested; altered ones fail.
+
+    `project` is the one in which the release lies, where it lies in one.
+    """
+    files, wrong, words = stamp_files(release.folder), _unlike_journal(release, project), []
     for file in files:
         try:
-            own = trust_beside(release.folder, trust)
+            own = trust_of(project, trust)
             stamp = check_stamp(read_answer(file), file.name, release, own, utc_now(now))
             key = "stamped" if stamp.anchor else "stamped_unknown"
             words.append(messages.text(f"legal.{key}", moment=stamp.moment, authority=stamp.authority))
@@ -180,9 +186,8 @@ def verify_stamps(release: ReleaseOnDisk, trust: Sequence[Path], now: datetime |
     return [Finding("time_stamps", state, tuple(words))] if words else []
 
 
-def _unlike_journal(release: ReleaseOnDisk) -> list[str]:
+def _unlike_journal(release: ReleaseOnDisk, project: Project | None) -> list[str]:
     """The stamps of a release in its project that are not, byte by byte, those that the journal names."""
-    project = project_of(release.folder)
     if project is None:
         return []
     try:
