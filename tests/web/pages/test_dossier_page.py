@@ -122,6 +122,7 @@ def test_from_candidate_to_published_with_three_people(
     assert verify_release(project / "releases" / release).holds
     assert acts_in_journal(project, "approve", "release", "sign", "publish") == [
         ("approve", "Ana Rojas"),
+        ("approve", "Carla Díaz"),  # the intruder's test
         ("approve", "Carla Díaz"),
         ("release", "Beto Soto"),
         ("sign", "Beto Soto"),

@@ -58,7 +58,7 @@ def test_criteria_and_limit_are_chosen_and_the_plan_is_found(
         page.get_by_role("group", name="t-cercanía: DIAG").wait_for()
         page.get_by_role("button", name="Buscar", exact=True).click()
         page.get_by_role("button", name="Generar candidato").wait_for(timeout=LONG)
-        assert re.search(r"\d+,\d\d % \(\d+\)", page.inner_text("main"))
+        assert re.search(r"\d+ \(\d+,\d\d %\)", page.inner_text("main"))
         assert heard.complaints == []
     written = policy(project)
     assert written["limit"] == 0.075
