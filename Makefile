@@ -12,13 +12,14 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test tests test-slow lint format types docs pages bench dist lock clean java postgres chromium test-windows windows
+.PHONY: help demo test tests test-slow lint format types docs pages bench dist lock clean java postgres chromium test-windows test-downloads windows
 
 help:
 	@echo "make demo       instala lo necesario y recorre celosia con datos de prueba · set up and walk through celosia"
 	@echo "make test       estilo, tipos y pruebas · lint, types and tests"
 	@echo "make test-slow  las pruebas largas · the long tests"
 	@echo "make test-windows  con un Python para Windows, en Wine · with a Python for Windows, under Wine"
+	@echo "make test-downloads  cada parte en un entorno propio · each part in an environment of its own"
 	@echo "make lint | types | tests | format"
 	@echo "make docs       la documentación en docs/site · the documentation in docs/site"
 	@echo "make pages      regenera las páginas hechas desde el código · remake the pages made from the code"
@@ -72,9 +73,9 @@ tests: $(TEST) java postgres chromium
 test-slow: $(TEST) java postgres chromium windows .venvs/pycanon/.stamp .venvs/lock/.stamp .venvs/materials/.stamp
 	$(PYTEST) -m slow
 
-# A part of test-slow: the program under a CPython for Windows.
+# The program under a CPython for Windows, in Wine: minutes to set up, and minutes to run on a machine that rests.
 test-windows: $(TEST) windows
-	$(BIN)/python -m pytest -m windows tests/windows
+	$(BIN)/python -m pytest -m "windows and not downloads" tests/windows
 
 java:
 	@scripts/debian-package java openjdk-17-jre-headless

@@ -44,6 +44,7 @@ def test_it_serves_a_volume_and_is_nobody_of_importance() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.downloads
 @pytest.mark.xdist_group("packaging")
 def test_its_lines_install_a_program_that_works(tmp_path: Path) -> None:
     source = tmp_path / "src"

@@ -14,7 +14,7 @@ import pytest
 from celosia.bundle.platforms import VERSIONS
 from tests.packaging.conftest import Built, make_environment, run
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+pytestmark = [pytest.mark.slow, pytest.mark.downloads, pytest.mark.xdist_group("packaging")]
 PARTS = ("core", "office", "web", "postgres", "legal", "bundle", "desktop")
 RUNNING = "{}.{}".format(*sys.version_info[:2])
 PROBE = Path(__file__).with_name("probe.py")

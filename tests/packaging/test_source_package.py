@@ -12,7 +12,7 @@ import pytest
 
 from tests.packaging.conftest import Built
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+pytestmark = [pytest.mark.slow, pytest.mark.downloads, pytest.mark.xdist_group("packaging")]
 # A part that needs no git and takes seconds, and reads files of every folder.
 FAST = ("tests/packaging/test_metadata.py", "tests/packaging/test_examples.py", "tests/model", "tests/hierarchy")
 

@@ -145,7 +145,7 @@ def hand_over(page: Page) -> None:
     """Sent only by whoever declares to know nothing of the data."""
     page.get_by_role("button", name="Enviar", exact=True).click()
     page.get_by_text("debe declarar que no conoce").wait_for()
-    page.get_by_label("Declaro que no conozco").check()
+    page.get_by_label("Declaro que no conocía").check()
     page.get_by_role("button", name="Enviar", exact=True).click()
     page.get_by_text("Ya envió sus intentos sobre 2 registros").wait_for()
 

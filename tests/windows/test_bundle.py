@@ -17,7 +17,7 @@ from celosia.bundle.make_bundle import make_bundle
 from tests.servers import skip_loudly
 from tests.windows.windows_python import PYTHON, windows_path
 
-pytestmark = [pytest.mark.windows, pytest.mark.slow]
+pytestmark = [pytest.mark.windows, pytest.mark.slow, pytest.mark.downloads]
 # Wine's own runtime lacks what these hold (scripts/windows-python).
 FROM_WINE = ("ucrtbase.dll", "ucrtbasw.dll", "bcryptprimitives.dll")
 _LONGEST = 900  # seconds of one command on a busy machine
