@@ -70,8 +70,12 @@ types: $(TEST)
 tests: $(TEST) java postgres chromium
 	$(PYTEST) -m "not slow"
 
-test-slow: $(TEST) java postgres chromium windows .venvs/pycanon/.stamp .venvs/lock/.stamp .venvs/materials/.stamp
-	$(PYTEST) -m slow
+test-slow: $(TEST) java postgres chromium .venvs/pycanon/.stamp
+	$(PYTEST) -m "slow and not downloads and not windows"
+
+# What makes environments from the registries, each with one part of celosia alone: half an hour and some gigabytes.
+test-downloads: $(TEST) windows .venvs/lock/.stamp .venvs/materials/.stamp
+	$(BIN)/python -m pytest -m downloads tests/packaging tests/windows
 
 # The program under a CPython for Windows, in Wine: minutes to set up, and minutes to run on a machine that rests.
 test-windows: $(TEST) windows
