@@ -37,7 +37,7 @@ def run(*words: str | Path, **settings: object) -> str:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The source package, and the wheel made from it."""
     if not UV.exists():
-        skip_loudly("needs uv: `make test-slow` makes .venvs/lock")
+        skip_loudly("needs uv: `make test-downloads` makes .venvs/lock")
     folder = tmp_path_factory.mktemp("dist")
     run(UV, "build", "--quiet", "--build-constraints", "requirements/build.lock", "--out-dir", folder, cwd=REPOSITORY)
     return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
