@@ -25,6 +25,7 @@ PAGES = [(norm, language) for norm in NORMS for language in LANGUAGES]
 _CHANGING = (
     (re.compile(r"sha256:[0-9a-f]{64}"), "DIGEST"),
     (re.compile(r"[0-9a-f]{16}…"), "KEY"),
+    (re.compile(r"(?:[^\W\d_]+ ){15}[^\W\d_]+ \((?:[0-9a-f]{4} ){15}[0-9a-f]{4}\)"), "FINGERPRINT"),
     (re.compile(r"\d{4}-\d{2}-\d{2}T[\d:+]+"), "WHEN"),
 )
 
