@@ -21,6 +21,8 @@ from pyhanko.sign import fields, signers
 from pyhanko.sign.timestamps.dummy_client import DummyTimeStamper
 from pyhanko_certvalidator.registry import SimpleCertificateStore
 
+from celosia.pipeline.release.legal.event_loops import allow_own_event_loop
+
 YEAR = timedelta(days=365)
 
 
@@ -151,6 +153,7 @@ def make_authority(now: datetime, *, first: int = 0, name: str = "Raíz de prueb
     return Authority(root, intermediate, stamping, now)
 
 
+@allow_own_event_loop
 def sign_pdf(
     content: bytes,
     holder: Holder,

@@ -38,6 +38,7 @@ from celosia.pipeline.release.errors import (
     TrustNotAuthority,
     TrustUnreadable,
 )
+from celosia.pipeline.release.legal.event_loops import allow_own_event_loop
 from celosia.pipeline.release.legal.pdf_signatures import SignedForm, check_signed_pdf
 from celosia.pipeline.release.legal.trust import Trust, read_trust
 from tests.authority import YEAR, Authority, Holder, issue, make_authority, sign_pdf
@@ -128,7 +129,8 @@ def test_a_visible_signature_is_accepted(check, form, ana):
 def test_a_document_time_stamp_and_proofs_of_validity_may_follow(check, signed, authority):
     content = add_proofs(signed, authority, [])
     stamped = signers.PdfTimeStamper(authority.stamper(NOW + DAY))
-    content = stamped.timestamp_pdf(IncrementalPdfFileWriter(io.BytesIO(content)), "sha256").getvalue()
+    stamp = allow_own_event_loop(stamped.timestamp_pdf)
+    content = stamp(IncrementalPdfFileWriter(io.BytesIO(content)), "sha256").getvalue()
     (signature,) = check(content, NOW + 2 * YEAR).signatures
     assert signature.stamped == (NOW + DAY).isoformat(timespec="seconds")
     assert signature.stamp_authority == "Raíz de prueba: sello de tiempo"
@@ -138,6 +140,16 @@ def test_an_expired_certificate_holds_where_a_time_stamp_proves_that_it_signed_b
     stamped = sign_pdf(form, ana, "Firma1", moment=NOW, stamper=authority.stamper())
     (signature,) = check(stamped, NOW + 3 * YEAR).signatures
     assert signature.stamped == NOW.isoformat(timespec="seconds")
+
+
+def test_a_notebook_that_runs_an_event_loop_verifies_too(check, form, ana):
+    signed = sign_pdf(form, ana, "Firma1", moment=NOW)
+
+    async def cell() -> SignedForm:
+        return check(signed)
+
+    # The browser's driver may keep a loop in this thread.
+    assert allow_own_event_loop(lambda: asyncio.run(cell()))().signatures
 
 
 def test_a_certificate_revoked_after_the_time_stamp_holds(check, form, ana, authority):
@@ -400,6 +412,7 @@ def add_annotation(content: bytes) -> bytes:
     return output.getvalue()
 
 
+@allow_own_event_loop
 def sign_weakly(content: bytes, holder: Holder) -> bytes:
     signer = signers.SimpleSigner(holder.parsed, holder.parsed_key, holder.registry)
     with time_machine.travel(NOW, tick=False):
@@ -408,6 +421,7 @@ def sign_weakly(content: bytes, holder: Holder) -> bytes:
         return signers.PdfSigner(metadata, signer).sign_pdf(writer).getvalue()
 
 
+@allow_own_event_loop
 def sign_with_hole(content: bytes, holder: Holder) -> bytes:
     """Signed for real over two ranges that leave out bytes besides the signature's own value."""
     signed = sign_pdf(content, holder, "Firma1", moment=NOW)

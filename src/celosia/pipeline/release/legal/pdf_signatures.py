@@ -26,6 +26,7 @@ from celosia.errors import CelosiaError
 from celosia.model.errors import MissingExtra
 from celosia.model.reports.legal_signatures import PdfSignature
 from celosia.pipeline.release import errors
+from celosia.pipeline.release.legal.event_loops import allow_own_event_loop
 from celosia.pipeline.release.legal.records import LARGEST
 from celosia.pipeline.release.legal.trust import Trust, certificate_digest, common_name, der, revocation_moment
 
@@ -80,6 +81,7 @@ def form_in(content: bytes, forms: Mapping[str, str]) -> tuple[str, int] | None:
     return None
 
 
+@allow_own_event_loop
 def check_signed_pdf(
     content: bytes, path: str, forms: Mapping[str, str], release: str, trust: Trust, now: datetime
 ) -> SignedForm:

@@ -25,6 +25,7 @@ from celosia.pipeline.project.folder import Project
 from celosia.pipeline.release import errors
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.legal.declared_trust import trust_of
+from celosia.pipeline.release.legal.event_loops import allow_own_event_loop
 from celosia.pipeline.release.legal.pdf_signatures import (
     certificate_from,
     moment_text,
@@ -79,6 +80,7 @@ def _imprint(release: ReleaseOnDisk) -> bytes:
 # --- verification ---------------------------------------------------------------------------------
 
 
+@allow_own_event_loop
 def check_stamp(content: bytes, path: str, release: ReleaseOnDisk, trust: Trust | None, now: datetime) -> TimeStamp:
     """Judge an authority's answer: of this manifest, rightly signed, by a certificate that stamps and is trusted.
 
