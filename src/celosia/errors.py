@@ -13,6 +13,7 @@ Foreign exceptions quote cells, so they are replaced with `raise … from None`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import ClassVar
 
 from celosia import messages
@@ -30,6 +31,10 @@ class CelosiaError(Exception):
         self.values = values
         super().__init__(self.code)
 
+    def __reduce__(self) -> tuple[Callable[..., CelosiaError], tuple[type[CelosiaError], dict[str, object]]]:
+        """Named fields survive the way from one process to another; by default only positional ones would."""
+        return _make_again, (type(self), self.values)
+
     def __init_subclass__(cls, fields: str | None = None, **kwargs: object) -> None:
         """Give an error its code, after its name, and its fields, which it otherwise shares with its base."""
         super().__init_subclass__(**kwargs)
@@ -41,6 +46,10 @@ class CelosiaError(Exception):
 
     def __str__(self) -> str:
         return messages.text(f"errors.{self.code}", **self.values)
+
+
+def _make_again(kind: type[CelosiaError], values: dict[str, object]) -> CelosiaError:
+    return kind(**values)
 
 
 class WrongUse(CelosiaError, fields="detail"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pickle
 
 import pytest
 
@@ -56,6 +57,13 @@ def test_codes_are_unique() -> None:
 
 def test_every_error_says_what_it_means_and_how_the_program_ends() -> None:
     assert [name for name, kind in ERRORS.items() if not kind.__doc__ or kind.exit_code not in (1, 2, 3)] == []
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_arrives_whole_in_another_process(name: str) -> None:
+    error = ERRORS[name](**dict.fromkeys(ERRORS[name].fields, "x"))
+    arrived = pickle.loads(pickle.dumps(error))
+    assert (type(arrived), arrived.values) == (type(error), error.values)
 
 
 def test_each_package_declares_its_errors_in_its_errors_module() -> None:
