@@ -100,6 +100,15 @@ def test_an_estimate_is_a_number_of_people(sizes, fraction) -> None:
         assert chosen in Model
 
 
+def test_an_estimate_says_no_more_digits_than_a_fit_knows() -> None:
+    sizes = np.bincount(crossed(np.random.default_rng(5))[:3000])
+    for model in Model:
+        uniques, _ = estimated_uniques(sample_of(sizes, 12_345), model)
+        assert uniques is not None
+        assert uniques > 1
+        assert uniques == float(f"{uniques:.6g}")
+
+
 def test_without_sample_uniques_nobody_is_unique_and_a_census_is_counted() -> None:
     for model in Model:
         assert estimated_uniques(sample_of(np.array([2, 3, 9]), 500), model)[0] == 0

@@ -27,6 +27,7 @@ Values = NDArray[np.float64]
 _SMALL_FRACTION = 0.1
 _LEAST_ALPHA, _MOST_ALPHA = 1e-4, 1 - 1e-9
 _FITS = 1e-3  # relative distance between expected and observed figures that counts as a fit
+_DIGITS = 6  # what the fits know: beyond it the figures differ from one processor to another
 
 
 class Model(StrEnum):
@@ -77,7 +78,7 @@ def estimated_uniques(sample: SampleSizes, model: Model) -> tuple[float | None, 
     if model is Model.DANKAR:
         return _by_decision_rule(sample)
     estimate = {Model.PITMAN: pitman, Model.ZAYATZ: zayatz, Model.SNB: slide_negative_binomial}[model](sample)
-    return (None if estimate is None else min(estimate, sample.population)), model
+    return (None if estimate is None else min(float(f"{estimate:.{_DIGITS}g}"), sample.population)), model
 
 
 def _by_decision_rule(sample: SampleSizes) -> tuple[float | None, Model]:
