@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celosia import messages
 from celosia.errors import BadInput, WrongUse
 
 
@@ -195,3 +196,8 @@ class FolderOfOthers(BadInput, fields="path file"):
 
 class PartsDisagree(BadInput, fields="path first other"):
     """The files of a folder do not have the same columns."""
+
+
+def not_a_frame() -> WrongUse:
+    """The error for an object that is no pandas, Polars or Arrow table."""
+    return WrongUse(detail=messages.text("reading.not_a_frame"))

@@ -13,11 +13,13 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.errors import CelosiaError
 from celosia.model.reports.stats import CatalogueEntry, ColumnLineage, entry_from
-from celosia.stats.declaration.declaration import STATE, SUPPRESSED, StatsConfig, StatsTable, stats_name
+from celosia.pipeline.project.fallbacks import value_or_reason
+from celosia.pipeline.release.stats_rules import journal_entries
+from celosia.stats.declaration.declaration import STATE, STATS_FILE, SUPPRESSED, StatsConfig, StatsTable, stats_name
 from celosia.stats.declaration.views import (
     LineageColumn,
+    StatsFolder,
     StatsLine,
     StatsLineage,
     StatsRow,
@@ -27,19 +29,12 @@ from celosia.stats.declaration.views import (
     TableLineage,
 )
 from celosia.stats.errors import NeverRan, StatsTableUnknown
-from celosia.stats.project import PathArg, read_config, saved_report
-from celosia.storage import FileMissing
+from celosia.stats.project import FAILED, RUN, PathArg, journal_path, read_config, saved_report
+from celosia.storage import FileMissing, translate_read_errors
+from celosia.system.paths import is_system_file
 
 if TYPE_CHECKING:
     from celosia.stats.store.target import StatsTarget
-
-
-from celosia.pipeline.release.stats_rules import journal_entries
-from celosia.stats.declaration.declaration import STATS_FILE
-from celosia.stats.declaration.views import StatsFolder
-from celosia.stats.project import FAILED, RUN, journal_path
-from celosia.storage import translate_read_errors
-from celosia.system.paths import is_system_file
 
 _DAYS = {"daily": 1, "weekly": 7}
 _MONTHS = {"monthly": 1, "quarterly": 3, "yearly": 12}
@@ -92,15 +87,16 @@ def _tables_in_stats(home: Path, config: StatsConfig) -> tuple[TablesInStats, st
     """The tables that are in STATS with how many rows of each state, or the message that says why it is not known."""
     from celosia.stats.store.target import open_stats
 
-    try:
-        with open_stats(config, home) as target:
-            names = target.tables()
-            entries = [entry for entry in catalogue_entries(target, config) if entry.table in names]
-            return {entry.table: (entry, target.states(entry.table)) for entry in entries}, ""
-    except FileMissing:  # before the first run there is no file; its path may be an address
-        return {}, ""
-    except CelosiaError as fault:
-        return {}, str(fault)
+    def read_tables() -> TablesInStats:
+        try:
+            with open_stats(config, home) as target:
+                names = target.tables()
+                entries = [entry for entry in catalogue_entries(target, config) if entry.table in names]
+                return {entry.table: (entry, target.states(entry.table)) for entry in entries}
+        except FileMissing:  # before the first run there is no file; its path may be an address
+            return {}
+
+    return value_or_reason({}, read_tables)
 
 
 def _tables_not_renewed(home: Path) -> frozenset[str]:
@@ -288,11 +284,10 @@ def list_stats(root: PathArg) -> tuple[StatsFolder, ...]:
 
 
 def _folder(home: Path) -> StatsFolder:
-    try:
-        config = read_config(home)
-        last, failed = last_runs(runs_of(home))
-    except CelosiaError as fault:
-        return StatsFolder(home.name, problem=str(fault))
+    project, problem = value_or_reason(None, lambda: (read_config(home), last_runs(runs_of(home))))
+    if project is None:
+        return StatsFolder(home.name, problem=problem)
+    config, (last, failed) = project
     return StatsFolder(
         folder=home.name,
         title=config.title,

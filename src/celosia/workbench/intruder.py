@@ -6,7 +6,6 @@ this very candidate. Sources: WP29 opinion 05/2014; MINSAL, Verificación y Vali
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 
 from celosia.data.sheets import write_rows
-from celosia.errors import CelosiaError
 from celosia.model.reports.attacks import AttackReport, HumanPart, attack_report_from
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.assessment.errors import NoCandidate
@@ -23,6 +21,7 @@ from celosia.pipeline.candidate.intruder_evidence import recorded_attacks
 from celosia.pipeline.intruder.claims import human_part, outsiders_of
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import PathArg, utc_now
+from celosia.pipeline.project.fallbacks import value_or, value_or_reason
 from celosia.pipeline.project.files import digest_of_file
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project, refuse_edited
 from celosia.pipeline.project.progress import Progress
@@ -102,10 +101,7 @@ def intruder_view(source: ProjectArg, *, now: datetime | None = None) -> Intrude
 
 def candidate_digest(project: Project) -> str:
     """The digest of the present candidate; empty where there is none that was checked."""
-    try:
-        return digest_for(project, "candidate")
-    except CelosiaError:
-        return ""
+    return value_or("", lambda: digest_for(project, "candidate"))
 
 
 def saved_attacks(project: Project) -> tuple[AttackReport | None, str]:
@@ -120,11 +116,11 @@ def saved_attacks(project: Project) -> tuple[AttackReport | None, str]:
 
 def _claims_result(project: Project, candidate: str) -> tuple[HumanPart | None, int, str]:
     """The attempts as a rate, how many claims wait for an answer, and why they cannot be counted otherwise."""
-    try:
-        unjudged = count_unjudged(claim_rows(project.folder))
-        return (None, unjudged, "") if unjudged else (human_part(project, candidate), 0, "")
-    except CelosiaError as fault:
-        return None, 0, str(fault)
+    unjudged, reason = value_or_reason(0, lambda: count_unjudged(claim_rows(project.folder)))
+    if unjudged or reason:
+        return None, unjudged, reason
+    human, reason = value_or_reason(None, lambda: human_part(project, candidate))
+    return human, 0, reason
 
 
 def intruder_file(source: ProjectArg, target: PathArg, *, now: datetime | None = None) -> Path:
@@ -147,11 +143,9 @@ def received_claims(source: ProjectArg) -> ClaimsView:
     expected, rows = digest_of_file(project.paths.claims), claim_rows(project.folder)
     candidate = candidate_digest(project)
     current = bool(candidate) and len(rows) > 1 and rows[1][1:2] == [candidate]
-    values: dict[int, Values] = {}
-    if current:
-        # Where the plan or the source changed, the claims can be judged by their row alone.
-        with contextlib.suppress(CelosiaError):
-            values = {record.row: record.values for record in worksheet_for(project, candidate).records}
+    # Where the plan or the source changed, the claims can be judged by their row alone.
+    records = value_or((), lambda: worksheet_for(project, candidate).records) if current else ()
+    values = {record.row: record.values for record in records}
     return ClaimsView(current, tuple(_claim_line(line, row, values) for line, row in attempts_in(rows)), expected)
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import tomlkit
 
-from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.errors import UnknownVariable
 from celosia.model.plan import Policy
@@ -28,6 +27,7 @@ from celosia.pipeline.planning.policy import links_of, policy_of
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import utc_now
 from celosia.pipeline.project.edits import edit_settings
+from celosia.pipeline.project.fallbacks import value_or_reason
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.settings_schema import POLICY, exact_share, refuse_wrong_request
 from celosia.protocols.errors import OverrideNotPossible
@@ -47,10 +47,9 @@ def policy_view(source: ProjectArg) -> PolicyView:
     project = open_project(source)
     document, variables = project.settings, project.variables
     rules = combined_rules(project.config.protocols, document.get("overrides", {}))
-    try:
-        policy, blocked = policy_of(document, variables, project.config.protocols), ""
-    except CelosiaError as refusal:
-        policy, blocked = _policy_as_written(document, variables, project.config.protocols), str(refusal)
+    policy, blocked = value_or_reason(None, lambda: policy_of(document, variables, project.config.protocols))
+    if policy is None:
+        policy = _policy_as_written(document, variables, project.config.protocols)
     written = document.get("policy", {})
     return PolicyView(
         digest=project.settings_digest,

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.model.reports.profile import ProfileReport
 from celosia.model.reports.status import GateState
 from celosia.pipeline.intake.source_address import is_address, resolved_source
 from celosia.pipeline.project.arguments import PathArg
+from celosia.pipeline.project.fallbacks import value_or_reason
 from celosia.pipeline.project.folder import ProjectArg, is_project, open_project
 from celosia.pipeline.project.progress import Progress
 from celosia.pipeline.project.saved_reports import saved_report
@@ -62,10 +62,9 @@ def _project_line(folder: Path, now: datetime | None) -> ProjectLine:
     """How far a project is; one that cannot be opened is listed with the reason."""
     from celosia.pipeline.release.status import status
 
-    try:
-        config = open_project(folder).config
-    except CelosiaError as fault:
-        return ProjectLine(folder.name, folder.name, problems=(str(fault),))
+    config, problem = value_or_reason(None, lambda: open_project(folder).config)
+    if config is None:
+        return ProjectLine(folder.name, folder.name, problems=(problem,))
     report = status(folder, now=now)
     before = report.next_act
     return ProjectLine(

@@ -16,7 +16,6 @@ from typing import Any
 
 from celosia import messages
 from celosia.data.preview import VEIL, display_cell, is_veiled
-from celosia.errors import CelosiaError
 from celosia.model.plan import Plan, digest_of
 from celosia.model.reports.verification import InHouseReport
 from celosia.model.rules import RuleReport, RuleResult, rule_report_from
@@ -32,6 +31,7 @@ from celosia.pipeline.planning.step_syntax import plain_step
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import utc_now
 from celosia.pipeline.project.errors import BadProjectFile
+from celosia.pipeline.project.fallbacks import value_or, value_or_reason
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.progress import Progress
 from celosia.pipeline.project.saved_reports import save_report, saved_report
@@ -52,10 +52,10 @@ def result_view(source: ProjectArg) -> Result:
     journal = project.journal.entries
     runs = [entry for entry in journal if entry.get("what") in ("run", "run-refused")]
     refused = str(runs[-1]["when"]) if runs and runs[-1]["what"] == "run-refused" else ""
-    try:
-        check, plan = read_check(project.paths.candidate), project.plan
-    except CelosiaError:
+    checked = value_or(None, lambda: (read_check(project.paths.candidate), project.plan))
+    if checked is None:
         return Result(candidate=False, refused=refused)
+    check, plan = checked
     run: Entry = next((entry for entry in reversed(runs) if entry["what"] == "run"), {})
     origin_names = set(original_names(plan).values())
     return Result(
@@ -134,11 +134,8 @@ def _is_same_policy(project: Project, plan: Plan) -> bool:
     """Whether the settings still add up to the policy of the plan."""
     published = {old: new for new, old in original_names(plan).items()}
     lines = [_planned_variable(variable, published.get(variable.name)) for variable in project.variables]
-    try:
-        policy = policy_of(project.settings, lines, project.config.protocols, **plan.asked)
-    except CelosiaError:
-        return False
-    return digest_of(policy.as_dict()) == digest_of(plan.policy)
+    policy = value_or(None, lambda: policy_of(project.settings, lines, project.config.protocols, **plan.asked))
+    return policy is not None and digest_of(policy.as_dict()) == digest_of(plan.policy)
 
 
 def _planned_variable(variable: Variable, name: str | None) -> Variable:
@@ -274,10 +271,9 @@ def _contrast_document(project: Project) -> dict[str, Any] | None:
 
     if "mel" not in project.config.protocols:
         return None
-    try:
-        return contrast_report(project).as_dict()
-    except CelosiaError as fault:  # the choice of variables is not made yet, or not as the norm asks
-        return {"refused": str(fault)}
+    # Refused where the choice of variables is not made yet, or not as the norm asks.
+    contrast, reason = value_or_reason(None, lambda: contrast_report(project).as_dict())
+    return {"refused": reason} if contrast is None else contrast
 
 
 def evaluation_view(source: ProjectArg) -> Saved[EvaluationView] | None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 
-from celosia.errors import CelosiaError
 from celosia.model.people import Approval, Person
 from celosia.model.reports.verification import Publication
 from celosia.model.roster import AUTHORITY
@@ -21,6 +20,7 @@ from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.author import author, card_path, identity_path
 from celosia.pipeline.project.edits import add_person
 from celosia.pipeline.project.errors import IdentityDamaged, IdentityMissing, WrongPassphrase
+from celosia.pipeline.project.fallbacks import value_or_reason
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.identity import Identity, load_identity, new_identity, read_card
 from celosia.pipeline.project.people import role_words, same_name
@@ -174,11 +174,7 @@ def people_view(source: ProjectArg, root: PathArg) -> PeopleView:
 
 def _disagreement(project: Project) -> str:
     """Why nobody can sign in a project: people.toml, the roster and the journal do not say the same."""
-    try:
-        _ = project.members
-    except CelosiaError as fault:
-        return str(fault)
-    return ""
+    return value_or_reason(None, lambda: project.members)[1]
 
 
 def sign_people(

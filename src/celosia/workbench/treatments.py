@@ -13,7 +13,6 @@ from typing import Any
 import tomlkit
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.model.errors import UnknownVariable
 from celosia.pipeline.assessment.apply_techniques import describe_techniques
 from celosia.pipeline.intake.open_table import open_table
@@ -23,6 +22,7 @@ from celosia.pipeline.planning.steps import refuse_small_groups
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import utc_now
 from celosia.pipeline.project.edits import edit_settings
+from celosia.pipeline.project.fallbacks import value_or_reason
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.pseudonym_keys import refuse_pseudonyms
 from celosia.techniques import read_step
@@ -70,10 +70,9 @@ def edit_steps(
 
 def _declared_step(step: Step) -> DeclaredStep:
     settings = {key: value for key, value in step.items() if key != "technique"}
-    try:
-        return DeclaredStep(dict(step), _title(read_step(step)[0].name), settings)
-    except CelosiaError as refusal:
-        return DeclaredStep(dict(step), str(step.get("technique", "")), settings, str(refusal))
+    written = str(step.get("technique", ""))
+    title, problem = value_or_reason(written, lambda: _title(read_step(step)[0].name))
+    return DeclaredStep(dict(step), title, settings, problem)
 
 
 def _title(technique: str) -> str:

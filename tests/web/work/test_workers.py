@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from celosia.web.errors import WorkStopped
-from celosia.web.work.workers import Call, OperationFailed, Pool, Worker, place_of
+from celosia.web.work.workers import Call, OperationFailed, Pool, Worker, internal_fault
 from celosia.workbench.operation import PACKAGE, find_operation, operation_key
 from celosia.workbench.operations.projects import source_view, status
 from celosia.workbench.operations.search import search_plan
@@ -84,7 +84,7 @@ def test_a_fault_of_our_own_shows_no_word_of_the_exception(worker: Worker) -> No
 def test_the_place_of_a_fault_names_file_line_and_kind_alone() -> None:
     with pytest.raises(ValueError, match=PLANTED) as raised:
         raise ValueError(PLANTED)
-    place = place_of(raised.value)
+    place = internal_fault(raised.value).values["where"]
     assert place.startswith("test_workers.py:")
     assert place.endswith(" ValueError")
 

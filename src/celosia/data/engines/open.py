@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
 from celosia.data.engines.base import Engine
 from celosia.data.errors import UnknownEngine
-from celosia.errors import CelosiaError
 
 _HERE = re.compile(r"local\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\]")  # Spark on this machine: threads, and trials of a task
 
@@ -25,12 +25,11 @@ def open_engine(spec: str | None = None, private: Path | None = None, memory: in
     if address.startswith(("postgresql://", "postgres://")):
         from celosia.data.engines.postgres import PostgresEngine
 
-        server = PostgresEngine(address, private, memory)
-        try:
+        with contextlib.ExitStack() as on_error:
+            server = PostgresEngine(address, private, memory)
+            on_error.callback(server.close)
             server.text_encoding()
-        except CelosiaError:
-            server.close()
-            raise
+            on_error.pop_all()
         return server
     if is_spark(address):
         from celosia.data.engines.spark import SparkEngine

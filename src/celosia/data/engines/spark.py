@@ -8,6 +8,7 @@ gets tuple tables. The session belongs to the process: while one is open, a seco
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import secrets
 import shutil
@@ -38,7 +39,6 @@ from celosia.data.engines.base import (
 from celosia.data.engines.compile import compile_sql
 from celosia.data.engines.memory import usable_memory
 from celosia.data.errors import ExecutorsDiffer, ExecutorsLackCelosia, NoSharedFolder, UnknownTable
-from celosia.errors import CelosiaError
 from celosia.model.paths import DATA, ORDER
 from celosia.model.sources import Ingested
 from celosia.storage import SPILL_PREFIX, part_files, private_tempdir, translate_write_errors
@@ -68,13 +68,12 @@ class SparkEngine:
         self._numbers = itertools.count()
         self._kept_folders: dict[str, Path] = {}  # the folder behind a kept table
         self._prefix = f"celosia_{self._folder.name[-8:]}".lower().replace("-", "_")
-        try:
+        with contextlib.ExitStack() as on_error:
+            on_error.callback(self.close)
             self.session = sessions.open_session(master, self._folder, self.memory)
             if self._owns_session and not sessions.is_local(master):
                 self._refuse_strangers()
-        except CelosiaError:
-            self.close()
-            raise
+            on_error.pop_all()
 
     def parquet(self, path: Path) -> Expression:
         """The working copy, a file or a folder of parts, as a table."""

@@ -45,9 +45,8 @@ def canonical_text(array: pa.Array) -> pa.StringArray:
     if isinstance(kind, pa.BaseExtensionType):
         return _extension_text(array)
     if pa.types.is_dictionary(kind):
-        return canonical_text(array.dictionary).take(
-            array.indices
-        )  # decoding knows no string views, which Polars gives
+        # Decoding knows no string views, which Polars gives.
+        return canonical_text(array.dictionary).take(array.indices)
     for holds, convert in _CONVERTERS:
         if holds(kind):
             return convert(array)

@@ -11,12 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from celosia.data.errors import DuplicateHeader
+from celosia.data.errors import DuplicateHeader, not_a_frame
 from celosia.data.readers.arrow import add_notices, translate_stream_faults, write_stream
 from celosia.data.readers.canonical import unsupported_column
 from celosia.data.readers.stream import Progress
 from celosia.data.readers.working import WorkingDraft
-from celosia.errors import WrongUse
 from celosia.model.sources import Notice, ReadingChoices
 
 _UNNAMED_INDEX = "__index_level_"
@@ -57,7 +56,7 @@ def _stream(frame: object) -> pa.RecordBatchReader:
     if type(frame).__name__ == "LazyFrame" and hasattr(frame, "collect"):
         frame = frame.collect()
     if not hasattr(frame, "__arrow_c_stream__"):
-        raise WrongUse(detail=_detail())
+        raise not_a_frame()
     # pandas allows repeated names and its Arrow stream then fails with another story.
     names = _column_names(frame)
     for name in names:
@@ -68,12 +67,6 @@ def _stream(frame: object) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_stream(frame)
     except (pa.ArrowException, ValueError, TypeError):
         raise unsupported_column(_first_mixed(frame), "mixed") from None
-
-
-def _detail() -> str:
-    from celosia import messages
-
-    return messages.text("reading.not_a_frame")
 
 
 def _column_names(frame: object) -> list[str]:

@@ -13,11 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from celosia import messages
-from celosia.data.errors import UnsupportedColumn
+from celosia.data.errors import UnsupportedColumn, not_a_frame
 from celosia.data.readers.canonical import canonical_cells, canonical_text, refusal_kind, unsupported_column
 from celosia.data.readers.names import clean_names, no_rows_error
-from celosia.errors import WrongUse
 from celosia.frames import frame_kind
 from celosia.model.sources import ReadingChoices
 
@@ -55,7 +53,7 @@ def read_texts(frame: Any) -> FrameTexts:
 def _labels(frame: Any) -> Sequence[Hashable]:
     """The labels of the columns; a label of several levels is refused, because it names no single column."""
     if frame_kind(frame) is None:
-        raise WrongUse(detail=messages.text("reading.not_a_frame"))
+        raise not_a_frame()
     labels = list(frame.column_names if isinstance(frame, pa.Table) else frame.columns)
     for label in labels:
         if isinstance(label, tuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -21,7 +21,6 @@ from typing import Any
 from celosia import messages
 from celosia.dossier.document import Document
 from celosia.dossier.stored import document_text
-from celosia.errors import CelosiaError
 from celosia.model import dictionary
 from celosia.model.people import ROLES, SUBJECTS, Approval, ChangedPart, Person
 from celosia.model.plan import digest_of
@@ -34,6 +33,7 @@ from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.acts import Act, note_missing, refuse_other
 from celosia.pipeline.project.arguments import utc_now
 from celosia.pipeline.project.errors import NoPlan, NotInRoster, PeopleMissing
+from celosia.pipeline.project.fallbacks import value_or
 from celosia.pipeline.project.folder import Project, ProjectArg, open_for_signing
 from celosia.pipeline.project.identity import Identity, is_signed
 from celosia.pipeline.project.people import role_words, same_name
@@ -335,14 +335,15 @@ def _standing(project: Project, approval: Approval) -> str:
 
 
 def _still_covers(project: Project, approval: Approval) -> bool:
-    try:
-        if approval.what == "dictionary" and approval.figures.get("overrides", {}) != overrides_of(project):
-            # The approver was not shown this exception.
-            return False
-        return approval.digest == digest_for(project, approval.what, approval.figures)
-    except CelosiaError:
-        # What cannot be read is not what was approved.
+    # What cannot be read is not what was approved.
+    return value_or(False, lambda: _has_approved_digest(project, approval))
+
+
+def _has_approved_digest(project: Project, approval: Approval) -> bool:
+    if approval.what == "dictionary" and approval.figures.get("overrides", {}) != overrides_of(project):
+        # The approver was not shown this exception.
         return False
+    return approval.digest == digest_for(project, approval.what, approval.figures)
 
 
 # --- signing --------------------------------------------------------------------------------------
@@ -419,15 +420,15 @@ def covered_parts(project: Project) -> dict[str, dict[str, str]]:
     settings = [name for name in _SETTINGS if name in document and name != "overrides"]
     return {
         "source": {"": project.config.source.digest},
-        "dictionary": {"": _digest_or_nothing(lambda: content_digest(project.paths.dictionary))},
+        "dictionary": {"": value_or("", lambda: content_digest(project.paths.dictionary))},
         "variables": _variable_digests(project),
         "overrides": {name: _value_digest(change) for name, change in _overrides(project).items()},
         "settings": {name: _value_digest(document[name]) for name in settings},
-        "hierarchies": {same_spelling(path.name): _digest_or_nothing(partial(content_digest, path)) for path in files},
-        "plan": {"": _digest_or_nothing(lambda: project.plan.digest)},
-        "candidate": {"": _digest_or_nothing(lambda: content_digest(project.paths.candidate.data))},
-        "claims": {"": _digest_or_nothing(lambda: content_digest(project.paths.claims))},
-        "attacks": {"": _digest_or_nothing(lambda: evidence.present_attacks_digest(project))},
+        "hierarchies": {same_spelling(path.name): value_or("", partial(content_digest, path)) for path in files},
+        "plan": {"": value_or("", lambda: project.plan.digest)},
+        "candidate": {"": value_or("", lambda: content_digest(project.paths.candidate.data))},
+        "claims": {"": value_or("", lambda: content_digest(project.paths.claims))},
+        "attacks": {"": value_or("", lambda: evidence.present_attacks_digest(project))},
     }
 
 
@@ -478,10 +479,7 @@ def _path(project: Project, digest: str) -> Path:
 
 
 def _variable_digests(project: Project) -> dict[str, str]:
-    try:
-        variables = project.variables
-    except CelosiaError:
-        return {}
+    variables = value_or((), lambda: project.variables)
     # The language is fixed: the same words, whoever asks.
     with messages.speaking(messages.LANGUAGES[0]):
         lines = dictionary.rows_of(variables)[2:]
@@ -490,10 +488,3 @@ def _variable_digests(project: Project) -> dict[str, str]:
 
 def _value_digest(value: Any) -> str:
     return digest_of(_plain({"value": value}))
-
-
-def _digest_or_nothing(digest: Callable[[], str]) -> str:
-    try:
-        return digest()
-    except CelosiaError:
-        return ""

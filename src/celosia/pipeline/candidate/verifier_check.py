@@ -17,7 +17,6 @@ from typing import Any
 from celosia import messages
 from celosia.data.candidate import PERSON, persons_table
 from celosia.data.engines.open import open_engine
-from celosia.errors import CelosiaError
 from celosia.model.paths import CandidatePaths
 from celosia.model.plan import Plan, digest_of
 from celosia.model.reports.closing import ClosingReport
@@ -37,6 +36,7 @@ from celosia.pipeline.planning.search_input import SearchInput
 from celosia.pipeline.planning.steps import apply_project_steps
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import utc_now
+from celosia.pipeline.project.fallbacks import value_or
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.progress import Progress, compile_kernels, stage_progress
 from celosia.risk.criteria import criterion_from
@@ -176,10 +176,8 @@ def _refuse_other_persons(order: Path, source: OpenTable, suppressed: str) -> No
     Who they are does not matter, and the order of another engine does not say: it is k that hangs on it.
     """
     with temporary_folder_beside(order) as scratch, contextlib.closing(open_engine(None, scratch)) as engine:
-        try:
-            counts = persons_table(engine, order).multiplicities(PERSON)
-        except CelosiaError:
-            counts = None  # what cannot be read is not the order of this candidate
+        # What cannot be read is not the order of this candidate.
+        counts = value_or(None, lambda: persons_table(engine, order).multiplicities(PERSON))
     if counts is None or (suppressed != "drop" and counts != source.table.multiplicities(str(source.person))):
         raise CandidateChanged(path=str(order), reason=messages.text("release.reason.order"))
 

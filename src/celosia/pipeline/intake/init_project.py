@@ -21,7 +21,6 @@ from celosia.data.readers.working import refuse_json_texts
 from celosia.data.sheets import read_rows
 from celosia.data.sniffing import apply_overrides
 from celosia.data.table import Table
-from celosia.errors import BadInput
 from celosia.model import dictionary
 from celosia.model.paths import ProjectPaths
 from celosia.model.project import PROTOCOLS, ProjectConfig
@@ -59,6 +58,8 @@ from celosia.protocols.load import combined_rules, norm_of
 from celosia.storage import (
     PRIVATE_FILE,
     AlreadyExists,
+    FileInUse,
+    FolderUnwritable,
     move,
     private_tempdir,
     remove_folder,
@@ -228,7 +229,7 @@ def _put_in_place(staging: Path, folder: Path) -> None:
     """Give the finished folder its name; of two who make it at once, the second is told that it is there."""
     try:
         move(staging, folder)
-    except BadInput as error:
+    except (FileInUse, FolderUnwritable) as error:
         raise AlreadyExists(path=str(folder)) if folder.exists() else error from None
 
 

@@ -15,7 +15,6 @@ from typing import Any
 import tomlkit
 
 from celosia import messages
-from celosia.errors import CelosiaError
 from celosia.evaluation.properties import PROPERTIES as MEASURED_PROPERTIES
 from celosia.model.errors import UnknownFormat
 from celosia.model.parameters import Custom, Parameter, Text
@@ -23,6 +22,7 @@ from celosia.model.requests import DEMANDED, PROPERTIES, REQUEST_FORMAT, Request
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Variable
 from celosia.pipeline.project.errors import RequestVariablesUnknown, WrongSetting
+from celosia.pipeline.project.fallbacks import value_or
 from celosia.pipeline.project.files import read_toml
 from celosia.pipeline.project.settings_schema import FLAG, TABLE, TABLES, TEXT, TEXTS, refuse_wrong_settings
 
@@ -112,10 +112,7 @@ QUESTIONS = tuple(
 
 def parse_request(path: Path) -> Mapping[str, Any] | None:
     """The request as it is written; None where there is none, or none that can be parsed: whoever needs it says why."""
-    try:
-        return read_toml(path) if path.is_file() else None
-    except CelosiaError:
-        return None
+    return value_or(None, lambda: read_toml(path)) if path.is_file() else None
 
 
 def protocols_in_force(named: Sequence[str], request: Mapping[str, Any] | None) -> tuple[str, ...]:

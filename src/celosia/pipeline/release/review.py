@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from celosia.data.table import Table
-from celosia.errors import CelosiaError
 from celosia.hierarchy.compile import gaps
 from celosia.hierarchy.csv import read_csv
 from celosia.hierarchy.model import CompiledHierarchy
@@ -34,6 +33,7 @@ from celosia.pipeline.planning.households import fully_masked
 from celosia.pipeline.planning.policy import hierarchy_specs
 from celosia.pipeline.planning.steps import apply_project_steps
 from celosia.pipeline.project.arguments import PathArg, utc_now
+from celosia.pipeline.project.fallbacks import value_or
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.release.data_files import open_published_file
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
@@ -206,9 +206,8 @@ def _uncovered_values(
 
 def _is_covered(spec: Mapping[str, Any], value: str, name: str) -> bool:
     """Whether a builder knows what to make of one value; where all go to `*` at once, it does."""
-    try:
-        hierarchy = build(dict(spec), [value], variable=name, counts={value: 1})
-    except CelosiaError:
+    hierarchy = value_or(None, lambda: build(dict(spec), [value], variable=name, counts={value: 1}))
+    if hierarchy is None:
         return False
     if len(hierarchy.maps) <= 2:
         return True
@@ -237,10 +236,7 @@ def _maps(
         spec = specs.get(name) or default_spec(variables[name], values)
         relaxed[name] = {**spec, "uncovered": "suppress"} if "file" in spec else spec
     empty = Tuples(past.names, words, np.zeros((0, len(words)), np.int32), np.zeros(0, np.int64))
-    try:
-        return compiled_hierarchies(empty, variables, relaxed, folder)
-    except CelosiaError:
-        return None
+    return value_or(None, lambda: compiled_hierarchies(empty, variables, relaxed, folder))
 
 
 def _compare_classes(

@@ -30,7 +30,7 @@ from celosia.web.errors import NotYourRole, UploadTooLarge
 from celosia.web.server import rights
 from celosia.web.server.server import Server
 from celosia.web.server.sessions import NOTE_INTERVAL, Session, remove_file
-from celosia.web.work.workers import Call, OperationFailed
+from celosia.web.work.workers import FAILURES, Call
 from celosia.workbench.operations import people
 
 NAME = "x-celosia-name"
@@ -70,7 +70,7 @@ async def receive_upload(server: Server, request: Request) -> Response:
 
 async def _refuse_upload(server: Server, session: Session) -> Response:
     """Refuse without reading the body, and note the attempt in the server's journal."""
-    with contextlib.suppress(OperationFailed, CelosiaError):  # refused also where the journal cannot be written
+    with contextlib.suppress(*FAILURES):  # refused also where the journal cannot be written
         call = Call.to(people.note_refusal, server.root, "", "upload")
         await server.pool.ask(call.on_behalf(session.language, session.name, session.login))
     with messages.speaking(session.language):
@@ -136,7 +136,7 @@ async def note_download(server: Server, session: Session, ticket: str) -> None:
     if not release or now - session.noted.get(key, -NOTE_INTERVAL) < NOTE_INTERVAL:
         return
     session.noted[key] = now
-    with contextlib.suppress(OperationFailed, CelosiaError):  # the file is sent also where it cannot be noted
+    with contextlib.suppress(*FAILURES):  # the file is sent also where it cannot be noted
         call = Call.to(people.note_download, server.project(project), release)
         await server.pool.ask(call.on_behalf(session.language, session.name, session.login))
 

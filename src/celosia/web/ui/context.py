@@ -25,7 +25,7 @@ from celosia.web.server.server import Server
 from celosia.web.server.sessions import NOTE_INTERVAL, Session, remove_file
 from celosia.web.ui import html
 from celosia.web.work.jobs import Job
-from celosia.web.work.workers import Call, OperationFailed
+from celosia.web.work.workers import FAILURES, Call, OperationFailed
 from celosia.workbench.operation import may_call, operation_key
 from celosia.workbench.operations.people import note_refusal
 
@@ -76,7 +76,7 @@ class PageContext:
         """The answer of a quick operation; its error is shown to the reader and raised as AlreadyShown."""
         try:
             return await self.answer(operation, *args, **kwargs)
-        except (OperationFailed, CelosiaError) as error:
+        except FAILURES as error:
             sentence = str(error)
         if context.client.has_socket_connection:
             notify(sentence, "bad")

@@ -17,7 +17,6 @@ from nicegui import app, context, ui
 from starlette.requests import Request
 
 from celosia import messages
-from celosia.errors import CelosiaError, InternalFault
 from celosia.messages import text
 from celosia.web.errors import NotYourRole
 from celosia.web.server import rights
@@ -25,7 +24,7 @@ from celosia.web.ui import html
 from celosia.web.ui.context import AlreadyShown, PageContext, notify, part_path, step_path
 from celosia.web.ui.tour_panel import tour_panel
 from celosia.web.work.jobs import Job
-from celosia.web.work.workers import OperationFailed, place_of
+from celosia.web.work.workers import FAILURES, internal_fault
 from celosia.workbench.operation import may_call
 
 STEPS = (
@@ -62,7 +61,7 @@ def report_fault(fault: Exception) -> None:
     """Tell the reader and the terminal where a fault of ours happened, never its message."""
     if isinstance(fault, AlreadyShown):
         return
-    sentence = str(InternalFault(where=place_of(fault)))
+    sentence = str(internal_fault(fault))
     print(sentence, file=sys.stderr)
     with contextlib.suppress(RuntimeError):  # no page is open
         notify(sentence, "bad")
@@ -70,7 +69,7 @@ def report_fault(fault: Exception) -> None:
 
 def show_fault(fault: Exception) -> None:
     """Show where the fault happened, in place of a page that could not be built at all."""
-    html.note(str(InternalFault(where=place_of(fault))), "bad")
+    html.note(str(internal_fault(fault)), "bad")
 
 
 # --- routes ---------------------------------------------------------------------------------------
@@ -156,10 +155,10 @@ async def _build_body(page: PageContext, build: Builder) -> str:
     """Build a page; give the sentence of the error that stopped it."""
     try:
         await build(page)
-    except (AlreadyShown, CelosiaError, OperationFailed) as error:
+    except (AlreadyShown, *FAILURES) as error:
         return str(error)
     except Exception as fault:  # noqa: BLE001 - no exception leaves a page: its message may quote data
-        return str(InternalFault(where=place_of(fault)))
+        return str(internal_fault(fault))
     return ""
 
 

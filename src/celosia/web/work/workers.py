@@ -103,15 +103,15 @@ def _carry_out(call: Call, connection: Connection) -> tuple[str, Any]:
     except CelosiaError as error:
         return "failed", FailureText(error.code, str(error), error.exit_code == 1)
     except Exception as fault:  # noqa: BLE001 - no exception leaves the process: its message may quote data
-        ours = InternalFault(where=place_of(fault))
+        ours = internal_fault(fault)
         return "failed", FailureText(ours.code, str(ours), False)
 
 
-def place_of(fault: BaseException) -> str:
-    """Where a fault of ours happened: file, line and kind, never its message."""
+def internal_fault(fault: BaseException) -> InternalFault:
+    """The error to show for a fault of ours: its file, line and kind, never its message."""
     frames = traceback.extract_tb(fault.__traceback__)
     where = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"
-    return f"{where} {type(fault).__name__}"
+    return InternalFault(where=f"{where} {type(fault).__name__}")
 
 
 def _reporter(connection: Connection) -> OnProgress:

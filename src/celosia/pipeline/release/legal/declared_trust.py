@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from celosia.errors import CelosiaError
 from celosia.model.paths import RELEASES
+from celosia.pipeline.project.fallbacks import value_or
 from celosia.pipeline.project.folder import Project, is_project, open_project
 from celosia.pipeline.release.errors import TrustMissing
 from celosia.pipeline.release.legal.trust import Trust, read_trust
@@ -40,7 +40,4 @@ def project_of(release: Path) -> Project | None:
     home = release.resolve().parent
     if home.name != RELEASES or not is_project(home.parent):
         return None
-    try:
-        return open_project(home.parent)
-    except CelosiaError:
-        return None
+    return value_or(None, lambda: open_project(home.parent))
