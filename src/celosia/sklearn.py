@@ -64,7 +64,7 @@ class Microaggregation(_Treatment):
         refuse_wrong("k", self.k, isinstance(self.k, int) and self.k >= 2, "≥ 2")
         k = min(self.k, len(values))
         self.center_ = values.mean(axis=0)
-        self.scale_ = _spread(values)
+        self.scale_ = _value_range(values)
         scores = self._scores(values)
         self.centers_, self.means_ = _voronoi_groups(scores, values, _mdav_labels(scores, k), k)
 
@@ -72,7 +72,7 @@ class Microaggregation(_Treatment):
         return np.asarray((values - self.center_) / self.scale_, np.float64)
 
     def _treat(self, values: Floats) -> Floats:
-        return np.asarray(self.means_[_nearest(self._scores(values), self.centers_)], np.float64)
+        return np.asarray(self.means_[_nearest_center(self._scores(values), self.centers_)], np.float64)
 
 
 class Noise(_Treatment):
@@ -219,22 +219,22 @@ def fitted_intervals(column: Floats, k: int, level: int) -> tuple[Floats, Floats
 
 def _voronoi_groups(scores: Floats, values: Floats, label: NDArray[np.int64], k: int) -> tuple[Floats, Floats]:
     """The centres that keep at least k rows nearest to them, and the mean of the rows of each."""
-    centers = _means_by(scores, label)
+    centers = _group_means(scores, label)
     while True:
-        label = _nearest(scores, centers)
+        label = _nearest_center(scores, centers)
         sizes = np.bincount(label, minlength=len(centers))
         if len(centers) == 1 or sizes.min() >= k:
-            return centers, _means_by(values, label)
+            return centers, _group_means(values, label)
         # The smallest goes first: its rows may fill its neighbours.
         centers = np.delete(centers, int(sizes.argmin()), axis=0)
 
 
-def _means_by(values: Floats, label: NDArray[np.int64]) -> Floats:
+def _group_means(values: Floats, label: NDArray[np.int64]) -> Floats:
     sizes = np.bincount(label).astype(np.float64)
     return np.stack([np.bincount(label, column) / sizes for column in values.T], axis=1)
 
 
-def _nearest(scores: Floats, centers: Floats) -> NDArray[np.int64]:
+def _nearest_center(scores: Floats, centers: Floats) -> NDArray[np.int64]:
     from scipy.spatial import KDTree
 
     return np.asarray(KDTree(centers).query(scores)[1], np.int64)
@@ -248,7 +248,7 @@ def _mdav_labels(scores: Floats, k: int) -> NDArray[np.int64]:
     return np.unique(label, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _spread(values: Floats) -> Floats:
+def _value_range(values: Floats) -> Floats:
     spread = values.std(axis=0)
     return np.where(spread > 0, spread, 1.0)
 

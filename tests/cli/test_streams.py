@@ -13,7 +13,7 @@ import pytest
 
 from celosia import messages
 from celosia.cli import main
-from celosia.cli.code_pages import in_code_page
+from celosia.cli.code_pages import text_in_code_page
 
 _CELOSIA = [sys.executable, "-c", "import sys; from celosia.cli import main; sys.exit(main())"]
 _FULL = Path("/dev/full")
@@ -51,7 +51,7 @@ def test_a_stream_without_our_letters_is_written_all_the_same(raw: Path, encodin
     ],
 )
 def test_a_sign_that_a_code_page_lacks_is_written_with_others(encoding: str, shown: str) -> None:
-    assert in_code_page("k ≥ 2 – «vacío» …", encoding) == shown
+    assert text_in_code_page("k ≥ 2 – «vacío» …", encoding) == shown
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "cp850", "ascii"])
@@ -62,7 +62,7 @@ def test_every_sentence_of_the_catalogue_can_be_written_in_a_code_page_of_window
         for part in messages.sections(code)
         for text in messages.section(code, part).values()
     ]
-    lost = {sign for text in texts for sign in text if sign != "?" and in_code_page(sign, encoding) == "?"}
+    lost = {sign for text in texts for sign in text if sign != "?" and text_in_code_page(sign, encoding) == "?"}
     assert lost <= {"∏", "ć"}
 
 

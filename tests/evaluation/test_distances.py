@@ -10,7 +10,7 @@ from scipy import stats
 
 from celosia.evaluation.association import association, association_matrix
 from celosia.evaluation.distances import distances
-from celosia.evaluation.propensity import _independent, _merge_equal_rows, fitted_shares, propensity_score
+from celosia.evaluation.propensity import _independent_columns, _merge_equal_rows, fitted_shares, propensity_score
 from celosia.evaluation.sample import sample_of
 
 letters = st.lists(st.sampled_from("abc*"), min_size=1, max_size=30)
@@ -122,7 +122,7 @@ def test_columns_that_others_already_say_are_left_out_of_the_propensity_model() 
     a, b = rng.standard_normal((2, 500))
     flag = (a > 0).astype(float)
     design = np.stack([np.ones(500), flag, 1 - flag, a, b, 2 * a - 3 * b, np.zeros(500), b + 1e-3 * a**2], axis=1)
-    kept = _independent(design)
+    kept = _independent_columns(design)
     assert np.array_equal(kept, design[:, [0, 1, 3, 4, 7]])
     assert np.linalg.matrix_rank(kept) == kept.shape[1] == np.linalg.matrix_rank(design)
 

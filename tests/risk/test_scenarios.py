@@ -25,7 +25,7 @@ from celosia.model.reports.scenarios import (
 )
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.risk import combinations as _combinations
-from celosia.risk.scales import in_known_order
+from celosia.risk.scales import sort_by_known_scale
 from celosia.risk.scenarios import all_combinations, frequency_table, scenario_report
 from tests.risk.guide_example import GUIDE, LEVELS, NAMES, guide_rows
 from tests.risk.rows import tuples_of
@@ -222,7 +222,7 @@ def test_levels_of_schooling_stand_in_their_order_without_being_told():
     ],
 )
 def test_a_known_order_needs_every_value_in_one_scale(values, order):
-    assert in_known_order(values) == order
+    assert sort_by_known_scale(values) == order
 
 
 @pytest.mark.parametrize("written", ["1e-400000", "1e999999999", "9" * 400, "", ",", ".", "1/", "-0.3", "0.3.1", "²"])

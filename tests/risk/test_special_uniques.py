@@ -22,7 +22,7 @@ from celosia.pipeline.assessment.errors import ConstantVariable
 from celosia.risk.errors import TooManyCombinations
 from celosia.risk.special_uniques import SpecialUniques as Found
 from celosia.risk.special_uniques import (
-    refuse_many,
+    refuse_too_many_sets,
     search_order,
     set_weights,
     special_uniques,
@@ -60,7 +60,7 @@ def row_places(rows: Sequence[Row], tuples: Tuples) -> list[int]:
 
 def minimal_sample_uniques(tuples: Tuples, max_size: int | None = None) -> list[tuple[int, frozenset[str]]]:
     """Each minimal unique that the compiled search finds, as its tuple and its variables."""
-    most = refuse_many(len(tuples.names), max_size)
+    most = refuse_too_many_sets(len(tuples.names), max_size)
     codes = visible_codes(tuples)
     order = search_order(codes)
     sets, ends = unique_sets_by_tuple(codes[order], tuples.rows == 1, most)

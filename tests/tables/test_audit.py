@@ -13,7 +13,7 @@ from celosia.model.reports.tables import Reason
 from celosia.tables.audit import audit
 from celosia.tables.grid import PRIMARY, PUBLISHED, SECONDARY, Bounds, Grid, threshold_bounds
 from celosia.tables.network import cycles
-from celosia.tables.system import system_of, tighten, whole_move
+from celosia.tables.system import integer_displacement, system_of, tighten
 from tests.tables.fillings import fillings, numbers_of, table, table_of_persons
 
 CEILING = 14
@@ -282,9 +282,9 @@ def test_a_fractional_answer_of_the_solver_is_never_taken_as_it_is() -> None:
     grid = row_of(4, 4)
     hidden = flags(grid, 0, 1)
     system = system_of(grid, hidden, Bounds(np.array([3.0, 3, 0]), np.array([5.0, 5, 9])))
-    assert whole_move(system, np.array([0.5, -0.5])).tolist() == [1.0, -1.0]  # type: ignore[union-attr]
-    assert whole_move(system, np.array([0.4, -0.4])) is None
-    assert whole_move(system, np.array([0.5, 0.5])) is None
+    assert integer_displacement(system, np.array([0.5, -0.5])).tolist() == [1.0, -1.0]  # type: ignore[union-attr]
+    assert integer_displacement(system, np.array([0.4, -0.4])) is None
+    assert integer_displacement(system, np.array([0.5, 0.5])) is None
 
 
 # --- what the public knows --------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from celosia.tables.cells import (
     ALL,
     CellTable,
     Dimension,
-    beneath_small,
     cell_table,
+    cells_inside_small,
     dimension_sets,
     never_empty,
     with_empty,
@@ -218,7 +218,7 @@ def test_the_cells_of_nobody_are_listed_everywhere_or_beneath_small_margins_only
         ("Luque", "m"), ("Areguá", "m"), ("Central", "m"),
     }  # fmt: skip
     listed = with_empty(table, under=3)
-    lying = {listed.labels(cell) for cell in np.flatnonzero(beneath_small(listed, 3))}
+    lying = {listed.labels(cell) for cell in np.flatnonzero(cells_inside_small(listed, 3))}
     assert lying == {("Luque", "f"), ("Areguá", "f"), ("Luque", "m"), ("Areguá", "m")}
     assert grid_of([with_empty(table)], "rows")[0].additive.all()
 

@@ -71,7 +71,7 @@ def matrices(draw: st.DrawFn) -> np.ndarray:
 def system_of(matrix: np.ndarray, gap: int) -> elimination.Eliminated:
     from scipy import sparse
 
-    return elimination.eliminate(_exact_disclosure._as_system(sparse.csr_array(matrix), 2**31 - gap), gap)
+    return elimination.eliminate(_exact_disclosure._modular_system(sparse.csr_array(matrix), 2**31 - gap), gap)
 
 
 @often

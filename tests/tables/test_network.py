@@ -146,7 +146,7 @@ def test_a_cheapest_cycle_costs_what_the_linear_problem_says(drawn: Draw) -> Non
             assert grid.cost[other.cells].sum() == grid.cost[one.cells].sum()
             assert cell in other.moved
     nothing_helps = [cell for cell in np.flatnonzero(hidden) if solved.cheapest(int(cell), 1.0, (0.0, 0.0)) is None]
-    assert walked.stuck(hidden) == len(nothing_helps)
+    assert walked.count_unprotectable(hidden) == len(nothing_helps)
 
 
 def protected(grid: Grid, width: int = 1) -> tuple[Flags, Flags] | int:

@@ -40,13 +40,13 @@ def compatible(
 
     `blanks` are the texts that tell nothing on either side (the empty one, unknown codes): they go with everything.
     """
-    anything = _anything(labels, values, frozenset(blanks))
+    anything = _uninformative_pairs(labels, values, frozenset(blanks))
     if hierarchy is None:
-        return _matrix([*anything, *_by_text(labels, values, tolerance)], len(labels), len(values))
-    known_label, known_value, pairs = _by_hierarchy(labels, values, hierarchy)
-    texts = _by_text_where(labels, values, ~known_label, np.ones(len(values), bool), tolerance)
-    others = _by_text_where(labels, values, known_label, ~known_value, tolerance)
-    near = _by_text(labels, values, tolerance) if tolerance else []
+        return _matrix([*anything, *_pairs_by_text(labels, values, tolerance)], len(labels), len(values))
+    known_label, known_value, pairs = _pairs_by_hierarchy(labels, values, hierarchy)
+    texts = _pairs_by_text_among(labels, values, ~known_label, np.ones(len(values), bool), tolerance)
+    others = _pairs_by_text_among(labels, values, known_label, ~known_value, tolerance)
+    near = _pairs_by_text(labels, values, tolerance) if tolerance else []
     return _matrix([*anything, pairs, *texts, *others, *near], len(labels), len(values))
 
 
@@ -63,7 +63,7 @@ def _product(some: Longs, others: Longs) -> Pairs:
     return np.repeat(some, len(others)), np.tile(others, len(some))
 
 
-def _anything(labels: Sequence[str], values: Sequence[str], blanks: frozenset[str]) -> list[Pairs]:
+def _uninformative_pairs(labels: Sequence[str], values: Sequence[str], blanks: frozenset[str]) -> list[Pairs]:
     """What is only asterisks, or tells nothing, goes with everything."""
     open_labels = _where(labels, lambda text: text in blanks or _is_open(text))
     open_values = _where(values, lambda text: text in blanks or _is_open(text))
@@ -82,7 +82,7 @@ def _where(texts: Sequence[str], test: Callable[[str], bool]) -> Longs:
 # --- by hierarchy ---------------------------------------------------------------------------------------
 
 
-def _by_hierarchy(
+def _pairs_by_hierarchy(
     labels: Sequence[str], values: Sequence[str], hierarchy: AnyHierarchy
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Pairs]:
     """Which labels and values the hierarchy holds, and the pairs that share a leaf."""
@@ -93,7 +93,7 @@ def _by_hierarchy(
 
 
 def _leaves_of(texts: Sequence[str], hierarchy: AnyHierarchy) -> sparse.csr_array:
-    """Texts × leaves: the leaves that become the text at some level; only asterisks are left to `_anything`."""
+    """Texts × leaves: the leaves that become the text at some level; only asterisks: see `_uninformative_pairs`."""
     row_by_text = {text: row for row, text in enumerate(texts) if not _is_open(text)}
     rows, columns = [_NONE], [_NONE]
     for names, codes in zip(hierarchy.labels, hierarchy.maps, strict=True):
@@ -109,18 +109,18 @@ def _leaves_of(texts: Sequence[str], hierarchy: AnyHierarchy) -> sparse.csr_arra
 # --- by text --------------------------------------------------------------------------------------------
 
 
-def _by_text_where(
+def _pairs_by_text_among(
     labels: Sequence[str], values: Sequence[str], some: NDArray[np.bool_], others: NDArray[np.bool_], tolerance: float
 ) -> list[Pairs]:
     """The pairs by text of a part of the labels and a part of the values."""
     row, column = np.flatnonzero(some), np.flatnonzero(others)
     if not len(row) or not len(column):
         return []
-    pairs = _by_text([labels[i] for i in row.tolist()], [values[i] for i in column.tolist()], tolerance)
+    pairs = _pairs_by_text([labels[i] for i in row.tolist()], [values[i] for i in column.tolist()], tolerance)
     return [(row[pair_rows], column[pair_columns]) for pair_rows, pair_columns in pairs]
 
 
-def _by_text(labels: Sequence[str], values: Sequence[str], tolerance: float) -> list[Pairs]:
+def _pairs_by_text(labels: Sequence[str], values: Sequence[str], tolerance: float) -> list[Pairs]:
     """Pairs by what the texts say; a label for the rest takes the values that no other label goes with."""
     if not tolerance and _are_codes([*labels, *values]):
         return [_equal(labels, values)]
@@ -128,7 +128,7 @@ def _by_text(labels: Sequence[str], values: Sequence[str], tolerance: float) -> 
     if _mostly_dates(over) or _mostly_dates(under):
         spans = _overlaps(_spans([meaning.days for meaning in over]), _spans([meaning.days for meaning in under]))
     else:
-        spans = _by_numbers(over, under, tolerance)
+        spans = _pairs_by_number(over, under, tolerance)
     pairs = [
         _equal(labels, values),
         spans,
@@ -137,7 +137,7 @@ def _by_text(labels: Sequence[str], values: Sequence[str], tolerance: float) -> 
         _masked_pairs(over, under),
         _member_pairs(over, under),
         _member_pairs(under, over)[::-1],
-        _by_codes(over, under),
+        _pairs_by_code(over, under),
     ]
     rest = np.asarray([row for row, meaning in enumerate(over) if meaning.rest], np.int64)
     if not len(rest):
@@ -207,7 +207,7 @@ def _mostly_dates(meanings: Sequence[Meaning]) -> bool:
     return days > 0 and days >= _DATED * len(readable)
 
 
-def _by_numbers(over: Sequence[Meaning], under: Sequence[Meaning], tolerance: float) -> Pairs:
+def _pairs_by_number(over: Sequence[Meaning], under: Sequence[Meaning], tolerance: float) -> Pairs:
     """Numbers inside intervals; a number as written means itself where the other side has the same text.
 
     So `5302` of a damaged file finds `05302`, and `007` is not `7` in a file that holds both.
@@ -252,7 +252,7 @@ def _overlaps(some: _Spans, others: _Spans) -> Pairs:
     column = points.row[order[np.repeat(first, count) + inside]] if len(row) else _NONE
     rows, columns = [row], [column]
     for band in range(len(bands.row)):
-        touched = some.row[_meets(some, bands, band)]
+        touched = some.row[_overlaps_band(some, bands, band)]
         rows.append(touched)
         columns.append(np.full(len(touched), bands.row[band], np.int64))
     return np.concatenate(rows), np.concatenate(columns)
@@ -263,7 +263,7 @@ def _search(line: NDArray[np.float64], ends: NDArray[np.float64], before: NDArra
     return np.where(before, left, right).astype(np.int64)
 
 
-def _meets(some: _Spans, bands: _Spans, band: int) -> NDArray[np.bool_]:
+def _overlaps_band(some: _Spans, bands: _Spans, band: int) -> NDArray[np.bool_]:
     low, high = bands.low[band], bands.high[band]
     above = (some.high > low) | ((some.high == low) & some.high_closed & bands.low_closed[band])
     below = (some.low < high) | ((some.low == high) & some.low_closed & bands.high_closed[band])
@@ -349,7 +349,7 @@ def _member_pairs(sets: Sequence[Meaning], texts: Sequence[Meaning]) -> Pairs:
     return _pair_arrays(matches)
 
 
-def _by_codes(over: Sequence[Meaning], under: Sequence[Meaning]) -> Pairs:
+def _pairs_by_code(over: Sequence[Meaning], under: Sequence[Meaning]) -> Pairs:
     """Ranges of three-character categories (`I00-I99`, ICD-10) against codes and other ranges."""
     if not any(meaning.codes for meaning in (*over, *under)):
         return _NONE, _NONE

@@ -144,12 +144,12 @@ def _pad_to_widths(values: Values, pattern: str, *widths: int) -> tuple[Writer, 
     return tuple(writer(width) for width in widths)
 
 
-def _as_programs_write(*writers: Writer) -> tuple[Writer, ...]:
+def _writer_variants(*writers: Writer) -> tuple[Writer, ...]:
     """What programs make of a number: the line end of a shell, the decimal of a data frame, two bytes a letter."""
-    return (*_writers(_number, "%d\n", "%d.0"), *(_as_utf16(write) for write in writers))
+    return (*_writers(_number, "%d\n", "%d.0"), *(_utf16_writer(write) for write in writers))
 
 
-def _as_utf16(write: Writer) -> Writer:
+def _utf16_writer(write: Writer) -> Writer:
     """The bytes of UTF-16, which SQL Server hashes where the column is NVARCHAR."""
     return lambda numbers: ["".join([f"{letter}\0" for letter in text]) for text in write(numbers)]
 
@@ -170,14 +170,14 @@ _RARE_RUN = (
     *_writers(_run, "%d-%s ", " %d-%s", "%d%s "),
     *_pad_to_widths(_run, "%d-%s", 12, 15, 20),
     *_writers(_run, "%d-%s\n", "%d%s\n"),
-    *_as_programs_write(*_RUN[:3]),
+    *_writer_variants(*_RUN[:3]),
 )
 _NUMBER = _writers(_number, "%d")
 _NUMBER_OR_DOTS = (*_NUMBER, _dots)
 _DNI = _writers(_number, "%08d")
-_RARE_CEDULA = (*_writers(_number, "%08d", "%010d", "%d "), *_as_programs_write(*_NUMBER))
-_RARE_DNI = (*_writers(_number, "%010d", "%08d ", "%08d\n"), *_as_programs_write(*_DNI))
-_RARE_NUIP = (*_writers(_number, "CC%d", "CC %d", "%d "), *_as_programs_write(*_NUMBER))
+_RARE_CEDULA = (*_writers(_number, "%08d", "%010d", "%d "), *_writer_variants(*_NUMBER))
+_RARE_DNI = (*_writers(_number, "%010d", "%08d ", "%08d\n"), *_writer_variants(*_DNI))
+_RARE_NUIP = (*_writers(_number, "CC%d", "CC %d", "%d "), *_writer_variants(*_NUMBER))
 _PHONE = (*_writers(_number, "%d", "+56%d", "56%d", "+51%d", "51%d"), *_writers(_phone, "+56 %s", "%s"))
 _PHONE_CO = _writers(_colombian_mobile, "%d%07d", "+57%d%07d", "57%d%07d", "+57 %d%07d", "+57 %d %07d")
 SPACES = (
@@ -258,14 +258,14 @@ def _common_prefix(sample: Sequence[str]) -> str:
 def _encoded_identifier(name: str, values: Sequence[str], rows: NDArray[np.integer]) -> Finding | None:
     """Base64 or hexadecimal text of an identifier: it needs no guess, only reading."""
     sample = _sample(values)
-    for encoding, decode in (("base64", _from_base64), ("hex", _from_hex)):
+    for encoding, decode in (("base64", _decode_base64), ("hex", _decode_hex)):
         identifiers = sum(_IDENTIFIER.fullmatch(decode(value)) is not None for value in sample)
         if sample and identifiers >= _MOSTLY * len(sample):
             return _finding("encoded_identifier", (name,), rows, {"encoding": encoding})
     return None
 
 
-def _from_base64(value: str) -> str:
+def _decode_base64(value: str) -> str:
     if len(value) < 8 or value.isdigit() or not _BASE64.fullmatch(value):
         return ""
     try:
@@ -274,7 +274,7 @@ def _from_base64(value: str) -> str:
         return ""
 
 
-def _from_hex(value: str) -> str:
+def _decode_hex(value: str) -> str:
     if len(value) < 12 or not _HEX.fullmatch(value):
         return ""
     try:

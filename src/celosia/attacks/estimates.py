@@ -112,7 +112,7 @@ def estimate(
         return not_measured(attack, risk, reason or "no_attempts", control=control, **rest)
     low, high = rate_interval(tried)
     share = tried.successes / tried.attempts
-    against, excess = _against(tried, baseline if control is not Control.NONE else None)
+    against, excess = _control_fields(tried, baseline if control is not Control.NONE else None)
     beyond = max(share if excess is None else excess, 0.0)
     return Estimate(
         attack=attack,
@@ -131,7 +131,7 @@ def estimate(
     )
 
 
-def _against(tried: Trials, baseline: Trials | None) -> tuple[dict[str, Any], float | None]:
+def _control_fields(tried: Trials, baseline: Trials | None) -> tuple[dict[str, Any], float | None]:
     """The fields of an estimate that say how the control fared, and the excess."""
     if baseline is None or baseline.attempts == 0:
         return {}, None

@@ -162,12 +162,12 @@ def _model(tuple_join: Join, near: Sequence[sparse.csr_array | None]) -> _Model:
     for position, column in enumerate(tuple_join.columns):
         values = tuple_join.external.codes[:, position]
         there = np.asarray(np.bincount(values, list_rows, column.covers.shape[1]), np.float64)
-        chances.append(_by_chance(column, near[position], there))
+        chances.append(_chance_agreement_shares(column, near[position], there))
         tells[:, position] = ~column.open_labels[codes[:, position]]
     return _Model(codes, tuple_join.released.rows.astype(np.float64), list_rows, tuple(chances), tells)
 
 
-def _by_chance(column: PublishedColumn, near: sparse.csr_array | None, there: Floats) -> Floats:
+def _chance_agreement_shares(column: PublishedColumn, near: sparse.csr_array | None, there: Floats) -> Floats:
     """Per label, the share of the list that agrees with it, is near it, and differs from it."""
     listed = max(float(there.sum()), 1.0)
     agree = column.covers @ there / listed

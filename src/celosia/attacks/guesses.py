@@ -81,7 +81,7 @@ def guess(training: TrainingData, known: Codes, left_out: Codes) -> Guesses:
     sure, people = np.zeros(len(known), np.bool_), np.zeros(len(known))
     for fold in np.unique(left_out):
         bayes = NaiveBayes.of(training, over, int(fold))
-        for places in _portions(np.flatnonzero(left_out == fold), training.n_values):
+        for places in _place_batches(np.flatnonzero(left_out == fold), training.n_values):
             seen = _tally(training, index, known[places], left_out[places])
             majority[places] = np.argmax(seen + _TIE * bayes.share, axis=1)
             model[places] = np.argmax(seen + bayes.posterior(known[places]), axis=1)
@@ -90,7 +90,7 @@ def guess(training: TrainingData, known: Codes, left_out: Codes) -> Guesses:
     return Guesses(majority, model, sure, people)
 
 
-def _portions(places: Codes, width: int) -> Iterator[Codes]:
+def _place_batches(places: Codes, width: int) -> Iterator[Codes]:
     """The places in portions whose tables fit in memory."""
     step = max(_CELLS // max(width, 1), 1)
     for begin in range(0, len(places), step):

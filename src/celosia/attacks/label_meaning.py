@@ -147,10 +147,10 @@ def _half_line(text: str) -> Span | None:
 def _days(text: str) -> Span | None:
     if not text[:1].isdecimal():
         return None
-    return _one_day(text) or _period(text) or _years(text)
+    return _day_span(text) or _period(text) or _years(text)
 
 
-def _one_day(text: str) -> Span | None:
+def _day_span(text: str) -> Span | None:
     day, compact = _DAY.fullmatch(text), _COMPACT_DAY.fullmatch(text)
     if compact is not None:
         return _calendar(int(compact[1]), int(compact[2]), int(compact[3]))

@@ -85,7 +85,7 @@ def exact_claims(
     Records without masks are matched first: one masked row goes with everybody and would hide them all. Whoever then
     has no match is tried against everything that is left.
     """
-    released, external = _with_owners(released), _with_owners(external)
+    released, external = _spell_out_owners(released), _spell_out_owners(external)
     here, there = _unmasked_records(columns, released, 0), _unmasked_records(columns, external, 1)
     outcome, claim = _match_part(columns, released, external, (here, there), most)
     if not (here.all() and there.all()):
@@ -100,7 +100,7 @@ def exact_claims(
     return Claims(row.astype(np.int64), outcome[row], claimed)
 
 
-def _with_owners(records: Records) -> Records:
+def _spell_out_owners(records: Records) -> Records:
     """The records with their owners spelt out, so that a part of them keeps its numbers."""
     return Records(records.codes, records.owners)
 
@@ -194,7 +194,7 @@ class _Attack:
             counts = np.bincount(claims.outcome, minlength=len(OUTCOMES))
             return claims, dict(zip(OUTCOMES, counts.tolist(), strict=True))
         posterior = probable.posterior(self.columns, self.released, external, self.near, seed, self.most)
-        claims = _likely(posterior, external, self.threshold)
+        claims = _likely_claims(posterior, external, self.threshold)
         expected = _expected_correct(posterior, claims)
         return claims, {**posterior.figures, "threshold": self.threshold, "expected_right": expected}
 
@@ -334,7 +334,7 @@ def best_remedy(
 # --- from probabilities to claims -----------------------------------------------------------------------
 
 
-def _likely(posterior: probable.Posterior, external: Records, threshold: float) -> Claims:
+def _likely_claims(posterior: probable.Posterior, external: Records, threshold: float) -> Claims:
     """One claim per outside person and per released person, the likeliest; equals cancel each other."""
     probability = posterior.probability[posterior.of_row]
     order = np.argsort(-probability, kind="stable")

@@ -69,7 +69,7 @@ def _order_is_explained(view: View, first: int) -> bool:
         [column_index for column_index in range(len(view.names)) if column_index != first],
     )
     while columns:
-        sorted_by = [column_index for column_index in columns if _in_order(view, column_index, alike)]
+        sorted_by = [column_index for column_index in columns if _is_in_order(view, column_index, alike)]
         if not sorted_by:
             break
         columns.remove(sorted_by[0])
@@ -79,7 +79,7 @@ def _order_is_explained(view: View, first: int) -> bool:
     return int((alike & ~same).sum()) < _OPEN * start
 
 
-def _in_order(view: View, column: int, alike: NDArray[np.bool_]) -> bool:
+def _is_in_order(view: View, column: int, alike: NDArray[np.bool_]) -> bool:
     """Whether a column goes up, or down, by text or by number, among neighbours that are alike so far."""
     for ranks in _orders(view.labels[column]):
         steps = np.diff(ranks[view.codes[:, column]])[alike]

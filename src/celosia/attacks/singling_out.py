@@ -61,7 +61,7 @@ def singling_out(
     if not len(data.released) or not len(data.original) or not data.columns:
         return not_measured(_NAME, _RISK, "empty_release", control=data.control, variables=data.names)
     covers = [_covering_everything(column) for column in data.columns]
-    pool = _with_invented(data.released, rng) if data.held_out is None else _with_outsiders(data, covers, rng)
+    pool = _add_invented_people(data.released, rng) if data.held_out is None else _add_outsiders(data, covers, rng)
     chain = _most_isolating(pool, most_columns, rng)
     queries, chosen = _predicates(pool, chain, rng)
     plausible = _plausible_predicates(queries, covers, data.released)
@@ -98,7 +98,7 @@ def _covering_everything(column: PublishedColumn) -> sparse.csr_array:
     return sparse.csr_array(sparse.vstack([column.covers, alone]))
 
 
-def _with_invented(released: Records, rng: np.random.Generator) -> _Pool:
+def _add_invented_people(released: Records, rng: np.random.Generator) -> _Pool:
     """The release and a second one where half of the people are invented: each of their columns is shuffled.
 
     The other half of the people is attacked in the first, the invented half is the control in the second; so both are
@@ -119,7 +119,7 @@ def _with_invented(released: Records, rng: np.random.Generator) -> _Pool:
     )
 
 
-def _with_outsiders(data: AttackInput, covers: Sequence[sparse.csr_array], rng: np.random.Generator) -> _Pool:
+def _add_outsiders(data: AttackInput, covers: Sequence[sparse.csr_array], rng: np.random.Generator) -> _Pool:
     """The release and the people held out, under labels that the release gives to such values."""
     assert data.held_out is not None
     labels = [

@@ -50,12 +50,12 @@ def _sequence(view: View, column: int, name: str) -> Iterator[Finding]:
     if len(numbers) < max(_NEARLY_ALL * view.rows, 10):
         return
     spread = int(numbers.max() - numbers.min()) + 1
-    if len(numbers) >= spread / 4 and not _by_chance(len(numbers), int(counts[running >= 0].sum()), spread):
+    if len(numbers) >= spread / 4 and not _may_be_chance(len(numbers), int(counts[running >= 0].sum()), spread):
         rows = view.readable[column]
         yield view.finding("sequence_number", (name,), rows, "medium", name)
 
 
-def _by_chance(different: int, rows: int, spread: int) -> bool:
+def _may_be_chance(different: int, rows: int, spread: int) -> bool:
     """Whether measured numbers could be as different by chance: ten people may well have ten ages.
 
     Of `spread` equally frequent values so many rows show S(1 - e^-a) with a deviation of √(S(e^-a - (1+a)e^-2a)), a
@@ -111,7 +111,7 @@ def _formats(view: View, column: int, name: str) -> Iterator[Finding]:
     labels = view.labels[column]
     counts = np.bincount(view.codes[:, column], minlength=len(labels))
     padded = len({len(label.strip()) for label in labels if label.strip().isdecimal()}) == 1
-    ways = [_way(label, padded) for label in labels]
+    ways = [_writing_style(label, padded) for label in labels]
     total: Counter[str] = Counter()
     for way, count in zip(ways, counts.tolist(), strict=True):
         total[way] += count
@@ -125,7 +125,7 @@ def _formats(view: View, column: int, name: str) -> Iterator[Finding]:
         yield view.finding("format_trace", (name,), rows, "low", name, {"formats": len(rare) + 1})
 
 
-def _way(label: str, padded: bool = False) -> str:
+def _writing_style(label: str, padded: bool = False) -> str:
     """How a cell is written: its kind and its peculiarities; empty where it says nothing.
 
     Where whole numbers are `padded` to one length, a leading zero is no peculiarity: 05302 beside 13101.

@@ -58,12 +58,12 @@ def unmask(view: View, truth: Codes | None = None) -> tuple[Estimate, ...]:
 
 def _attacks(view: View, target: int) -> Iterator[tuple[str, tuple[str, ...], _Guesses]]:
     for predictor in single_predictors(view, target):
-        yield "dependency", predictor.columns, _by_group(view, target, predictor)
+        yield "dependency", predictor.columns, _guess_by_group(view, target, predictor)
     for predictor in predictor_pairs(view, target, _PAIRS):
-        yield "dependency", predictor.columns, _by_group(view, target, predictor)
-    yield "row_order", (), _by_neighbours(view, target, np.arange(view.rows))
+        yield "dependency", predictor.columns, _guess_by_group(view, target, predictor)
+    yield "row_order", (), _guess_by_neighbours(view, target, np.arange(view.rows))
     for name, order in _sequences(view, target):
-        yield "sequence", (name,), _by_neighbours(view, target, order)
+        yield "sequence", (name,), _guess_by_neighbours(view, target, order)
 
 
 def _assess(
@@ -94,13 +94,13 @@ def _assess(
     return result if result.rate is not None and result.rate >= SURE else None
 
 
-def _by_group(view: View, target: int, predictor: Predictor) -> _Guesses:
+def _guess_by_group(view: View, target: int, predictor: Predictor) -> _Guesses:
     """The most frequent label among the visible rows of the group, the row itself left out."""
     readable = view.readable[target] & (predictor.groups >= 0)
     width = len(view.labels[target])
     keys, counts = np.unique(predictor.groups[readable] * width + view.codes[readable, target], return_counts=True)
     group, label = keys // width, keys % width
-    best, second = _two_most(group, label, counts, predictor.size)
+    best, second = _two_most_frequent(group, label, counts, predictor.size)
     totals = np.bincount(group, counts, predictor.size).astype(np.int64)
     visible = np.full(view.rows, -1, np.int64)
     own, of = view.codes[readable, target], predictor.groups[readable]
@@ -119,7 +119,7 @@ class _MostFrequent:
     count: Codes
 
 
-def _two_most(group: Codes, label: Codes, counts: Codes, size: int) -> tuple[_MostFrequent, _MostFrequent]:
+def _two_most_frequent(group: Codes, label: Codes, counts: Codes, size: int) -> tuple[_MostFrequent, _MostFrequent]:
     """The most and the second most frequent label of each group; ties by code."""
     order = np.lexsort((label, -counts, group))
     ordered = group[order]
@@ -161,7 +161,7 @@ def _sequences(view: View, target: int) -> Iterator[tuple[str, Codes]]:
             yield name, np.argsort(np.array(numbers)[view.codes[:, place]], kind="stable")
 
 
-def _by_neighbours(view: View, target: int, order: Codes) -> _Guesses:
+def _guess_by_neighbours(view: View, target: int, order: Codes) -> _Guesses:
     """The label of the visible rows before and after in an order, where both agree."""
     own, seen = view.codes[order, target], view.readable[target][order]
     before, after = _last_seen(own, seen), _last_seen(own[::-1], seen[::-1])[::-1]
@@ -189,7 +189,11 @@ def near_numbers(view: View, within: int = 1, truth: View | None = None) -> tupl
         if not view.masked[target].any():
             continue
         for other, other_name in enumerate(view.names):
-            cells = _near(view, target, other, within, truth) if other != target else np.zeros(view.rows, np.bool_)
+            cells = (
+                _cells_that_follow(view, target, other, within, truth)
+                if other != target
+                else np.zeros(view.rows, np.bool_)
+            )
             if cells.any():
                 findings.append(
                     view.finding("near_number", (name, other_name), cells, "high", other_name, {"within": within})
@@ -197,7 +201,7 @@ def near_numbers(view: View, within: int = 1, truth: View | None = None) -> tupl
     return tuple(findings)
 
 
-def _near(view: View, target: int, other: int, within: int, truth: View | None) -> Flags:
+def _cells_that_follow(view: View, target: int, other: int, within: int, truth: View | None) -> Flags:
     """Masked cells of the target that follow from the other column; none where the two do not go together."""
     nobody = np.zeros(view.rows, np.bool_)
     mine, theirs = _numbers(view, target), _numbers(view, other)
@@ -338,7 +342,7 @@ def _read_rightly(view: View, source: int, derived: int, truth: View | None) -> 
     values = truth.codes[:, truth.column_index(name)]
     width = len(view.labels[derived])
     keys, counts = np.unique(values[shown] * width + view.codes[shown, derived], return_counts=True)
-    usual, _ = _two_most(keys // width, keys % width, counts, len(truth.labels[truth.column_index(name)]))
+    usual, _ = _two_most_frequent(keys // width, keys % width, counts, len(truth.labels[truth.column_index(name)]))
     return (usual.label[values] < 0) | (usual.label[values] == view.codes[:, derived])
 
 
@@ -350,7 +354,7 @@ def _is_coarser_reading(view: View, source: int, derived: int) -> bool:
         view.codes[:, [source, derived]],
     )
     predictor = Predictor("", (), np.where(reading.readable[0], reading.codes[:, 0], -1), len(reading.labels[0]))
-    guesses = _by_group(reading, 1, predictor)
+    guesses = _guess_by_group(reading, 1, predictor)
     assessed = guesses.visible >= 0
     alike = np.bincount(predictor.groups[predictor.groups >= 0], minlength=predictor.size)
     repeated = reading.readable[1] & (predictor.groups >= 0) & (alike[predictor.groups] > 1)

@@ -31,6 +31,6 @@ def _plain_sign(fault: UnicodeError) -> tuple[str | bytes, int]:
 codecs.register_error(ERRORS, _plain_sign)
 
 
-def in_code_page(text: str, encoding: str) -> str:
+def text_in_code_page(text: str, encoding: str) -> str:
     """The text as it will read in an encoding, so that columns can be measured."""
     return text.encode(encoding, ERRORS).decode(encoding)

@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output(sys.stdout)
         return 0
     except Exception as fault:  # noqa: BLE001 - the outermost handler: what an error quotes is not shown
-        if isinstance(fault, OSError) and _raised_by_writing(fault):
+        if isinstance(fault, OSError) and _is_write_failure(fault):
             _discard_output(sys.stdout)
             return _print_error(OutputLost(), ())
         return _print_error(InternalFault(where=_fault_location(fault)), words)
@@ -128,7 +128,7 @@ def _make_streams_usable() -> None:
             stream.reconfigure(errors=code_pages.ERRORS)
 
 
-def _raised_by_writing(fault: OSError) -> bool:
+def _is_write_failure(fault: OSError) -> bool:
     """Whether click raised it while writing: a full disk behind stdout, not behind one of our files."""
     return traceback.extract_tb(fault.__traceback__)[-1].filename == click.utils.__file__
 

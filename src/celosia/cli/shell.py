@@ -171,10 +171,10 @@ def names_option(
 def usage_sentence(error: click.UsageError) -> str:
     """What is wrong with the command, in the catalogue's words, and how to see its help."""
     path = error.ctx.command_path if error.ctx else "celosia"
-    return f"{_mistake(error)} {messages.text('cli.wrong.see_help', command=path)}"
+    return f"{_mistake_sentence(error)} {messages.text('cli.wrong.see_help', command=path)}"
 
 
-def _mistake(error: click.UsageError) -> str:
+def _mistake_sentence(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
         return messages.text("cli.wrong.option", name=error.option_name)
     if isinstance(error, click.MissingParameter):

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from celosia import messages
-from celosia.cli.code_pages import in_code_page
+from celosia.cli.code_pages import text_in_code_page
 
 # A pipe has no width of its own; rich would cut at 80.
 _PIPE_WIDTH = 140
@@ -85,7 +85,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
     def cell_text(words: str) -> Text:
         # As Text, a cell is never read as markup.
-        return Text(in_code_page(words, encoding))
+        return Text(text_in_code_page(words, encoding))
 
     table = Table(title=cell_text(title), title_justify="left", header_style="bold", expand=False)
     for position, name in enumerate(header):

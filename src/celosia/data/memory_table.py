@@ -152,7 +152,7 @@ class MemoryTable(Table):
         chosen = self.schema.chosen(names, "tuples")
         columns = [self._columns[name] for name in chosen]
         groups = group_rows(columns, person is not None)
-        self._refuse_many(len(groups.rows), most_tuples(self._lazy_engine.memory, len(chosen)), chosen)
+        self._refuse_too_many_combinations(len(groups.rows), most_tuples(self._lazy_engine.memory, len(chosen)), chosen)
         persons = None
         if person is not None and groups.label is not None:
             persons = count_persons(groups.label, len(groups.rows), self.column(person))

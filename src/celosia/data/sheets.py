@@ -58,10 +58,10 @@ def _workbook_rows(path: Path) -> list[list[str]]:
         raise UnreadableSheet(path=str(path)) from None
     columns = [column.to_pylist() for column in frame.columns]
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)]
-    return [_without_tail(row) for row in rows]
+    return [_strip_empty_tail(row) for row in rows]
 
 
-def _without_tail(row: list[str]) -> list[str]:
+def _strip_empty_tail(row: list[str]) -> list[str]:
     while row and row[-1] == "":
         row.pop()
     return row

@@ -200,7 +200,7 @@ class Table:
         new = {name: rows[f"p{i}"] for i, name in enumerate(values)}
         columns = [new[name] if name in new else rows[inside(old)] for name, old in origins.items()]
         numbered = rows.select(**{f"c{i}": column for i, column in enumerate(columns)}, **self._origin_in(rows))
-        return Table(self.engine, _apart(numbered), tuple(origins))
+        return Table(self.engine, _separate_relation(numbered), tuple(origins))
 
     @contextlib.contextmanager
     def keep_ranked(self, folder: Path) -> Iterator[Table]:
@@ -408,10 +408,10 @@ class Table:
     def _fetch_bounded(self, expression: Expression, most: int, names: Sequence[str]) -> pa.Table:
         """At most so many rows of a result; one more is enough to know that the whole would not fit."""
         result = self.engine.fetch(expression.limit(most + 1))
-        self._refuse_many(result.num_rows, most, names)
+        self._refuse_too_many_combinations(result.num_rows, most, names)
         return result
 
-    def _refuse_many(self, count: int, most: int, names: Sequence[str]) -> None:
+    def _refuse_too_many_combinations(self, count: int, most: int, names: Sequence[str]) -> None:
         """Refuse more combinations than the memory holds, by the variables with most values."""
         if count <= most:
             return
@@ -445,9 +445,9 @@ class Table:
         ranks = [r for r in self._ranks if not set(r.covers) & set(values)] + ([rank] if rank else [])
         columns = {self.schema.inside(n): values.get(n, rows[self.schema.inside(n)]) for n in self.names}
         hidden = {r.inside: rows[r.inside] for r in ranks} | self._origin_in(rows)
-        return Table(self.engine, _apart(rows.select(**columns, **hidden)), self.names, ranks, before)
+        return Table(self.engine, _separate_relation(rows.select(**columns, **hidden)), self.names, ranks, before)
 
 
-def _apart(rows: Expression) -> Expression:
+def _separate_relation(rows: Expression) -> Expression:
     """Rows as a relation of its own: joins in a row are one chain to Ibis, which takes no key computed inside it."""
     return rows.select(*rows.columns)

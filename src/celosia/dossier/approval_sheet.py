@@ -70,7 +70,18 @@ class SheetFacts:
 def approval_sheet(facts: SheetFacts, language: str = "es") -> Document:
     """The whole sheet in a language."""
     with messages.speaking(language):
-        parts = (_about, _levels, _records, _criteria, _sample, _frontier, _risk, _intruder, _rules, _approvals)
+        parts = (
+            _subject_blocks,
+            _levels,
+            _records,
+            _criteria,
+            _sample,
+            _frontier,
+            _risk,
+            _intruder,
+            _rules,
+            _approvals,
+        )
         return Document(
             title=_word("title", what=messages.text(f"people.what.{facts.what}")),
             subtitle=facts.title,
@@ -91,7 +102,7 @@ def _heading(key: str) -> Heading:
 # --- what it is -----------------------------------------------------------------------------------
 
 
-def _about(facts: SheetFacts) -> Iterator[Block]:
+def _subject_blocks(facts: SheetFacts) -> Iterator[Block]:
     yield Note(_word(f"covers.{facts.what}"))
     suppression = facts.check.suppression if facts.check else facts.plan.suppression
     rows = [
@@ -127,7 +138,7 @@ def _levels(facts: SheetFacts) -> Iterator[Block]:
 
 def _publication_words(facts: SheetFacts, variable: Variable) -> str:
     """How a variable is published, in words."""
-    treated, detail = list(_treatment_words(facts, variable.name)), _detail(facts, variable)
+    treated, detail = list(_treatment_words(facts, variable.name)), _variable_detail(facts, variable)
     as_is = "" if treated or detail else _word("shown.as_is")
     parts = [*treated, detail, as_is, *_mask_words(facts, variable.name)]
     words = "; ".join(part for part in parts if part)
@@ -140,7 +151,7 @@ def _treatment_words(facts: SheetFacts, name: str) -> Iterator[str]:
             yield _word("shown.technique", technique=technique_name(str(change["technique"])))
 
 
-def _detail(facts: SheetFacts, variable: Variable) -> str:
+def _variable_detail(facts: SheetFacts, variable: Variable) -> str:
     plan, name = facts.plan, variable.name
     if name in plan.levels:
         level, detail = plan.levels[name], plan.notes.get("detail", {}).get(name)
@@ -193,7 +204,9 @@ def _criterion(facts: SheetFacts, criterion: Mapping[str, Any]) -> tuple[str, st
     asked = criterion_text({"unit": "persons", **criterion}, persons if facts.check else facts.persons)
     if facts.check is None:
         return asked, _word("criteria.later"), _word("criteria.searched")
-    verdicts = [v for v in facts.check.verdicts if v.rule == criterion["criterion"] and _same(v.asked, criterion)]
+    verdicts = [
+        v for v in facts.check.verdicts if v.rule == criterion["criterion"] and _is_same_criterion(v.asked, criterion)
+    ]
     state = verdicts[0].state if verdicts else State.NOT_MEASURABLE
     words = messages.text(f"plan.state_words.{state.value}")
     if criterion["criterion"] == "k":
@@ -205,7 +218,7 @@ def _criterion(facts: SheetFacts, criterion: Mapping[str, Any]) -> tuple[str, st
     return asked, _word("criteria.measured_classes", classes=failing), words
 
 
-def _same(given: Mapping[str, Any], criterion: Mapping[str, Any]) -> bool:
+def _is_same_criterion(given: Mapping[str, Any], criterion: Mapping[str, Any]) -> bool:
     return all(given.get(key, value) == value for key, value in criterion.items())
 
 

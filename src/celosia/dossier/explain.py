@@ -28,7 +28,7 @@ class _Bars:
 
 def explanation_sentences(explanation: Explanation) -> tuple[str, ...]:
     """The explanation in a few sentences, in the current language: what is worth reading aloud."""
-    said = _miss_said(explanation) if explanation.miss is not None else _result_said(explanation)
+    said = _miss_sentences(explanation) if explanation.miss is not None else _result_sentences(explanation)
     return (*said, *([] if explanation.complete else [messages.text("explain.stopped")]))
 
 
@@ -50,7 +50,7 @@ def explanation_page(explanation: Explanation, frontier: Frontier | None = None)
     )
 
 
-def _result_said(explanation: Explanation) -> Iterator[str]:
+def _result_sentences(explanation: Explanation) -> Iterator[str]:
     result, metric = explanation.result, explanation.metric
     yield messages.text(
         "explain.result",
@@ -63,11 +63,11 @@ def _result_said(explanation: Explanation) -> Iterator[str]:
     if not result.proved:
         yield messages.text("explain.unproved")
     if explanation.variables:
-        yield _dearest_said(explanation.variables[0], metric)
-    yield from _criterion_said(explanation)
+        yield _dearest_sentence(explanation.variables[0], metric)
+    yield from _criterion_sentences(explanation)
 
 
-def _dearest_said(dearest: VariableCost, metric: str) -> str:
+def _dearest_sentence(dearest: VariableCost, metric: str) -> str:
     without, others = dearest.without, dearest.others_loss
     if dearest.price is None or without is None or without.loss is None or others is None or dearest.price <= _NOTHING:
         return messages.text("explain.no_price")
@@ -77,7 +77,7 @@ def _dearest_said(dearest: VariableCost, metric: str) -> str:
     return messages.text("explain.dearest", **figures)
 
 
-def _criterion_said(explanation: Explanation) -> Iterator[str]:
+def _criterion_sentences(explanation: Explanation) -> Iterator[str]:
     if not explanation.criteria:
         return
     first = explanation.criteria[0]
@@ -88,7 +88,7 @@ def _criterion_said(explanation: Explanation) -> Iterator[str]:
     yield messages.text("explain.forces", criterion=words, rows=first.rows, alone=first.alone)
 
 
-def _miss_said(explanation: Explanation) -> Iterator[str]:
+def _miss_sentences(explanation: Explanation) -> Iterator[str]:
     miss = explanation.miss
     assert miss is not None
     yield messages.text(
@@ -98,7 +98,7 @@ def _miss_said(explanation: Explanation) -> Iterator[str]:
         allowed=miss.allowed_rows,
         excess=miss.excess_rows,
     )
-    yield from _criterion_said(explanation)
+    yield from _criterion_sentences(explanation)
     yield messages.text(
         "explain.miss.limit",
         limit=limit_text(miss.smallest_limit),
@@ -107,26 +107,26 @@ def _miss_said(explanation: Explanation) -> Iterator[str]:
     )
     if miss.largest_k is not None:
         yield messages.text("explain.miss.largest_k", k=miss.largest_k)
-    yield from _remedies_said(explanation)
+    yield from _remedy_sentences(explanation)
     if not miss.proved:
         yield messages.text("explain.miss.unproved")
 
 
-def _remedies_said(explanation: Explanation) -> Iterator[str]:
+def _remedy_sentences(explanation: Explanation) -> Iterator[str]:
     """Each single variable whose absence or coarsening makes it fit; else the one that comes closest."""
     any_helps = False
     for variable in explanation.variables:
         for kind, outcome in (("without", variable.without), ("beyond", variable.beyond)):
             if outcome is not None and outcome.feasible:
                 any_helps = True
-                yield _remedy_said(kind, variable, outcome, explanation.metric)
+                yield _remedy_sentence(kind, variable, outcome, explanation.metric)
     closest = explanation.variables[0]
     left = [o.suppressed_rows for o in (closest.without, closest.beyond) if o is not None]
     if left and not any_helps:
         yield messages.text("explain.miss.closest", name=closest.name, rows=min(left))
 
 
-def _remedy_said(kind: str, variable: VariableCost, outcome: Outcome, metric: str) -> str:
+def _remedy_sentence(kind: str, variable: VariableCost, outcome: Outcome, metric: str) -> str:
     loss = loss_text(metric, outcome.loss or 0.0)
     if kind == "without":
         return messages.text("explain.miss.without", name=variable.name, loss=loss, rows=outcome.suppressed_rows)

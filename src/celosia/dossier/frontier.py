@@ -80,12 +80,12 @@ def frontier_plot(frontier: Frontier) -> Plot:
     """Where everything goes."""
     feasible = [point.outcome for point in frontier.points if point.outcome.loss is not None]
     widest = _next_tick(max((outcome.suppressed_share for outcome in feasible), default=0.0))
-    step = _nice_step(max((outcome.loss or 0.0 for outcome in feasible), default=1.0))
+    step = _tick_step(max((outcome.loss or 0.0 for outcome in feasible), default=1.0))
     highest = step * max(math.ceil(max((outcome.loss or 0.0 for outcome in feasible), default=1.0) / step - 1e-9), 1)
     lines = [_line(frontier, k, widest, highest) for k in frontier.ks]
     return Plot(
         lines=_label_lines([line for line in lines if line.dots]),
-        x_ticks=tuple(Tick(_x(tick, widest), messages.percent(tick, 0)) for tick in _x_ticks(widest)),
+        x_ticks=tuple(Tick(_x_position(tick, widest), messages.percent(tick, 0)) for tick in _x_ticks(widest)),
         y_ticks=_y_ticks(frontier.metric, step, highest),
         x_name=messages.text("explain.frontier.x"),
         y_name=metric_text(frontier.metric),
@@ -114,11 +114,12 @@ def _cells(frontier: Frontier, k: int) -> list[Cell]:
     points = [frontier.at(k, limit) for limit in frontier.limits]
     before = [None, *points]
     return [
-        Cell(_cell(point, frontier.metric), _same(point, left)) for point, left in zip(points, before, strict=False)
+        Cell(_cell(point, frontier.metric), _is_same_point(point, left))
+        for point, left in zip(points, before, strict=False)
     ]
 
 
-def _same(point: FrontierPoint | None, left: FrontierPoint | None) -> bool:
+def _is_same_point(point: FrontierPoint | None, left: FrontierPoint | None) -> bool:
     return point is not None and left is not None and point.outcome == left.outcome
 
 
@@ -133,11 +134,11 @@ def _cell(point: FrontierPoint | None, metric: str) -> str:
     return messages.text("explain.cell", loss=mark + loss_text(metric, outcome.loss), share=share)
 
 
-def _x(share: float, widest: float) -> float:
+def _x_position(share: float, widest: float) -> float:
     return round(_LEFT + math.sqrt(share / widest) * (WIDTH - _LEFT - _RIGHT), 1)
 
 
-def _y(loss: float, highest: float) -> float:
+def _y_position(loss: float, highest: float) -> float:
     return round(HEIGHT - _BOTTOM - loss / highest * (HEIGHT - _TOP - _BOTTOM), 1)
 
 
@@ -149,12 +150,12 @@ def _x_ticks(widest: float) -> list[float]:
     """Ticks up to the widest, the crowded ones left out."""
     chosen: list[float] = []
     for tick in (tick for tick in _TICKS if tick <= widest):
-        if not chosen or _x(tick, widest) - _x(chosen[-1], widest) >= 36:
+        if not chosen or _x_position(tick, widest) - _x_position(chosen[-1], widest) >= 36:
             chosen.append(tick)
     return chosen
 
 
-def _nice_step(highest: float) -> float:
+def _tick_step(highest: float) -> float:
     """A step of 1, 2 or 5 times a power of ten that makes four to eight ticks."""
     rough = (highest or 1.0) / 7
     power = 10 ** math.floor(math.log10(rough))
@@ -164,12 +165,12 @@ def _nice_step(highest: float) -> float:
 def _y_ticks(metric: str, step: float, highest: float) -> tuple[Tick, ...]:
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     values = [step * i for i in range(round(highest / step) + 1)]
-    return tuple(Tick(_y(value, highest), messages.decimal(value, digits)) for value in values)
+    return tuple(Tick(_y_position(value, highest), messages.decimal(value, digits)) for value in values)
 
 
 def _line(frontier: Frontier, k: int, widest: float, highest: float) -> Line:
     outcomes = [point.outcome for point in frontier.line(k)]
-    dots = [(_x(o.suppressed_share, widest), _y(o.loss or 0.0, highest)) for o in outcomes]
+    dots = [(_x_position(o.suppressed_share, widest), _y_position(o.loss or 0.0, highest)) for o in outcomes]
     return Line(k, tuple(dict.fromkeys(dots)))
 
 
@@ -186,7 +187,7 @@ def _label_lines(lines: list[Line]) -> tuple[Line, ...]:
     """Colours and names for a few lines; names stand apart from each other, in the order of their ends."""
     named = _labelled_ks([line.k for line in lines])
     ends = sorted((line for line in lines if line.k in named), key=lambda line: (line.dots[-1][1], -line.k))
-    places = _apart([line.dots[-1][1] for line in ends], _TOP + 6, HEIGHT - _BOTTOM - 4)
+    places = _spread_heights([line.dots[-1][1] for line in ends], _TOP + 6, HEIGHT - _BOTTOM - 4)
     where = {line.k: place for line, place in zip(ends, places, strict=True)}
     thin = [line for line in lines if line.k not in named]
     bold = [
@@ -197,7 +198,7 @@ def _label_lines(lines: list[Line]) -> tuple[Line, ...]:
     return (*thin, *bold)
 
 
-def _apart(wanted: list[float], top: float, bottom: float) -> list[float]:
+def _spread_heights(wanted: list[float], top: float, bottom: float) -> list[float]:
     """Heights near the wanted ones (ascending) that leave room for a name each."""
     placed: list[float] = []
     for place in wanted:

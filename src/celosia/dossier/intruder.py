@@ -34,7 +34,7 @@ def intruder_document(report: AttackReport, language: str) -> Document:
         blocks: list[Block] = [Heading(messages.text("intruder.section.verdict"))]
         said = intruder_sentences(report)
         blocks += [Note(said[0]), *(Paragraph(sentence) for sentence in said[1:])]
-        blocks += _before_and_after(report)
+        blocks += _comparison_blocks(report)
         blocks += _attacks(report)
         blocks += _findings(report)
         blocks += _untried_blocks(report)
@@ -64,7 +64,7 @@ def _head(*keys: str) -> list[str]:
     return [messages.text(f"intruder.head.{key}") for key in keys]
 
 
-def _before_and_after(report: AttackReport) -> list[Block]:
+def _comparison_blocks(report: AttackReport) -> list[Block]:
     """How many each attack reaches on the original and on the file; only where something works on either."""
     if report.before is None:
         return []

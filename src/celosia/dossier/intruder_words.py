@@ -17,12 +17,12 @@ _SHARES = ("commonest_rate", "majority_rate_without_record", "share_present", "t
 def intruder_sentences(report: AttackReport) -> list[str]:
     """The verdict in a few sentences, the gravest first."""
     strongest = report.strongest
-    said = _nothing(report) if strongest is None else _strongest(report, strongest)
+    said = _harmless_sentences(report) if strongest is None else _strongest(report, strongest)
     untried = len(untried_attacks(report))
     return [*said, messages.text("intruder.verdict.not_all", count=untried)] if untried else said
 
 
-def _nothing(report: AttackReport) -> list[str]:
+def _harmless_sentences(report: AttackReport) -> list[str]:
     said = [messages.text("intruder.verdict.nothing")]
     worst = max(
         (estimate for estimate in report.before or () if estimate.works),
@@ -60,11 +60,11 @@ def _strongest(report: AttackReport, result: Estimate | Finding) -> list[str]:
     else:
         said.append(messages.text("intruder.verdict.no_remedy"))
     if report.before is not None:
-        said.append(_before(report, result))
+        said.append(_original_sentence(report, result))
     return said
 
 
-def _before(report: AttackReport, result: Estimate | Finding) -> str:
+def _original_sentence(report: AttackReport, result: Estimate | Finding) -> str:
     earlier = report.counterpart(result)
     reached = 0 if earlier is None or not _works(earlier) else earlier.persons
     if not reached:
@@ -86,11 +86,11 @@ def attack_name(result: Estimate | Finding) -> str:
     if isinstance(result, Finding):
         return messages.text(f"intruder.kind.{result.kind}")
     name = messages.text(f"intruder.attack.{result.attack}")
-    aimed = _aim(result)
+    aimed = _target_column(result)
     return f"{name}: {aimed}" if aimed else name
 
 
-def _aim(estimate: Estimate) -> str:
+def _target_column(estimate: Estimate) -> str:
     """At which column an attack aims, where it aims at one."""
     if estimate.risk == "inference":
         return str(estimate.detail.get("sensitive", ""))

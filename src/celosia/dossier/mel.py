@@ -212,18 +212,24 @@ def _contrast_blocks(report: ContrastReport) -> Iterator[Block]:
 def _continuous(lines: Sequence[ContrastLine]) -> Table:
     keys = ("variable", "label", "statistic", "before", "after", "equal")
     rows = tuple(
-        (line.variable, label_word(line.label), _word(f"contrast.{key}"), *_both(line, key), _same(line.equal))
+        (
+            line.variable,
+            label_word(line.label),
+            _word(f"contrast.{key}"),
+            *_both_figures(line, key),
+            _equality_word(line.equal),
+        )
         for line in lines
         for key in STATISTICS
     )
     return Table(tuple(_word(f"contrast.{key}") for key in keys), rows, (1.4, 1.4, 1.2, 1.2, 1.2, 0.7), right=(3, 4))
 
 
-def _same(equal: bool) -> str:
+def _equality_word(equal: bool) -> str:
     return _word("contrast.same" if equal else "contrast.different")
 
 
-def _both(line: ContrastLine, key: str) -> tuple[str, str]:
+def _both_figures(line: ContrastLine, key: str) -> tuple[str, str]:
     before, after = line.statistics[key]
     return figure_text(before), figure_text(after)
 
@@ -233,7 +239,8 @@ def _categorical(lines: Sequence[ContrastLine]) -> Table:
     header = [_word(f"contrast.{key}") for key in keys]
     header[2:4] = [f"{_word('contrast.categories')}: {column.lower()}" for column in header[2:4]]
     rows = tuple(
-        (line.variable, label_word(line.label), *_both(line, "categories"), _same(line.equal)) for line in lines
+        (line.variable, label_word(line.label), *_both_figures(line, "categories"), _equality_word(line.equal))
+        for line in lines
     )
     return Table(tuple(header), rows, (1.6, 1.6, 1.2, 1.2, 0.8), right=(2, 3))
 
@@ -245,7 +252,7 @@ def _frequencies(pairs: Sequence[FrequencyPair]) -> Table:
             pair.value or _word("rest"),
             messages.integer(pair.before),
             messages.integer(pair.after),
-            _same(pair.before == pair.after),
+            _equality_word(pair.before == pair.after),
         )
         for pair in pairs
     )

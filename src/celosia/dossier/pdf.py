@@ -24,7 +24,9 @@ def to_pdf(document: Document, now: datetime) -> bytes:
     """The document as PDF, dated `now`; equal documents and dates give equal bytes."""
     with messages.speaking(document.language):
         data = document_data(document)
-    return _compile_typst(_LAYOUT.read_bytes(), {"document": json.dumps(data, ensure_ascii=False)}, _whole(now), "pdf")
+    return _compile_typst(
+        _LAYOUT.read_bytes(), {"document": json.dumps(data, ensure_ascii=False)}, _epoch_seconds(now), "pdf"
+    )
 
 
 def to_png(document: Document, now: datetime, ppi: float = 90.0) -> tuple[bytes, ...]:
@@ -32,7 +34,7 @@ def to_png(document: Document, now: datetime, ppi: float = 90.0) -> tuple[bytes,
     with messages.speaking(document.language):
         data = document_data(document)
     made = _compile_typst(
-        _LAYOUT.read_bytes(), {"document": json.dumps(data, ensure_ascii=False)}, _whole(now), "png", ppi
+        _LAYOUT.read_bytes(), {"document": json.dumps(data, ensure_ascii=False)}, _epoch_seconds(now), "png", ppi
     )
     return tuple(made) if isinstance(made, list) else (made,)
 
@@ -70,7 +72,7 @@ def _block(block: Block) -> dict[str, Any]:
     return data
 
 
-def _whole(now: datetime) -> int:
+def _epoch_seconds(now: datetime) -> int:
     """Seconds since 1970: no zone of the machine gets into the file."""
     return int(now.astimezone(UTC).timestamp())
 

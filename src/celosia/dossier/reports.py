@@ -107,7 +107,7 @@ def public_report(facts: PublicFacts, language: str = "es") -> Document:
             subtitle=facts.title,
             language=messages.language(),
             blocks=(
-                *_about(facts),
+                *_facts_blocks(facts),
                 *_procedure_blocks(facts),
                 *_inference_blocks(facts.done),
                 *_risk(facts),
@@ -116,7 +116,7 @@ def public_report(facts: PublicFacts, language: str = "es") -> Document:
         )
 
 
-def _about(facts: PublicFacts) -> tuple[Block, ...]:
+def _facts_blocks(facts: PublicFacts) -> tuple[Block, ...]:
     rows = [
         ("name", facts.title),
         ("period", _period(facts)),

@@ -46,8 +46,8 @@ def before_and_after(before: Sequence[float], after: Sequence[float]) -> tuple[S
     )
 
 
-def standing_bars(key: str, title: str, names: Sequence[str], series: Sequence[Series], axis: str) -> Drawing:
-    """Standing bars of one or two colours."""
+def vertical_bars(key: str, title: str, names: Sequence[str], series: Sequence[Series], axis: str) -> Drawing:
+    """Vertical bars of one or two colours."""
     top, step = nice_top([value for part in series for value in part.values])
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
     slot = width / max(len(names), 1)
@@ -61,11 +61,11 @@ def standing_bars(key: str, title: str, names: Sequence[str], series: Sequence[S
         shapes.append(label(_LEFT + slot * (i + 0.5), _TOP + height + 18, name, "middle"))
     shapes.append(line("ch-axis", _LEFT, _TOP + height, _LEFT + width, _TOP + height))
     shapes.append(label(_LEFT + width / 2, HEIGHT - 14, axis, "middle"))
-    return Drawing(key, title, _words(names, series), WIDTH, HEIGHT, tuple(shapes))
+    return Drawing(key, title, _description(names, series), WIDTH, HEIGHT, tuple(shapes))
 
 
-def lying_bars(key: str, title: str, names: Sequence[str], series: Sequence[Series]) -> Drawing:
-    """Lying bars of one or two colours, one line per name: room for long names."""
+def horizontal_bars(key: str, title: str, names: Sequence[str], series: Sequence[Series]) -> Drawing:
+    """Horizontal bars of one or two colours, one line per name: room for long names."""
     top, _ = nice_top([value for part in series for value in part.values])
     left, width = 230, WIDTH - 230 - 90
     thick = (_ROW - 14) / max(len(series), 1)
@@ -79,7 +79,7 @@ def lying_bars(key: str, title: str, names: Sequence[str], series: Sequence[Seri
             shapes.append(label(left + long + 6, y + thick * (j + 0.5) + 4, messages.part(part.values[i], 1)))
     height = _TOP + _ROW * len(names) + 20
     shapes.append(line("ch-axis", left, _TOP, left, height - 16))
-    return Drawing(key, title, _words(names, series), WIDTH, height, tuple(shapes))
+    return Drawing(key, title, _description(names, series), WIDTH, height, tuple(shapes))
 
 
 def pair_squares(
@@ -200,7 +200,7 @@ def _square(pair: str, value: float | None, x: float, y: float, cell: float) -> 
     return [*shapes, label(x + cell / 2 - 1, y + cell / 2 + 4, shown, "middle")] if cell >= 40 else shapes
 
 
-def _words(names: Sequence[str], series: Sequence[Series]) -> str:
+def _description(names: Sequence[str], series: Sequence[Series]) -> str:
     """The figures of a picture for those who listen to it."""
     parts = [
         f"{name}: {' → '.join(messages.percent(part.values[i]) for part in series)}" for i, name in enumerate(names)

@@ -50,7 +50,7 @@ def association(sample: Sample, first: str, second: str) -> float | None:
     if a.numbers is not None and b.numbers is not None:
         return pearson(a.values, b.values, sample.weights)
     if a.numbers is None and b.numbers is None:
-        return cramers_v(*_present(a, b, sample.weights))
+        return cramers_v(*_cells_of_both(a, b, sample.weights))
     category, number = (a, b) if a.numbers is None else (b, a)
     return eta(category, number, sample.weights)
 
@@ -113,17 +113,17 @@ def eta(category: SampleColumn, number: SampleColumn, weights: Floats) -> float 
 
 def comparable(before: Sample, after: Sample, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The variables whose associations are worth comparing, and those left out (too many categories or variables)."""
-    few = [name for name in names if _few(before, name) and _few(after, name)]
+    few = [name for name in names if _has_few_categories(before, name) and _has_few_categories(after, name)]
     compared = tuple(few[:MOST_VARIABLES])
     return compared, tuple(name for name in names if name not in compared)
 
 
-def _few(sample: Sample, name: str) -> bool:
+def _has_few_categories(sample: Sample, name: str) -> bool:
     column = sample.columns[name]
     return column.numbers is not None or len(column.vocabulary) <= MOST_CATEGORIES
 
 
-def _present(a: SampleColumn, b: SampleColumn, weights: Floats) -> tuple[Integers, Integers, Floats]:
+def _cells_of_both(a: SampleColumn, b: SampleColumn, weights: Floats) -> tuple[Integers, Integers, Floats]:
     both = a.plain_cells & b.plain_cells
     return a.codes[both].astype(np.int64), b.codes[both].astype(np.int64), weights[both]
 

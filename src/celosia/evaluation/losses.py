@@ -181,10 +181,10 @@ def released_entropy(
     suppressed = int(quasi.rows[gone].sum()) if len(gone) else 0
     parts = []
     for i in range(len(maps)):
-        own, group = _behind(quasi.codes[:, i], quasi.rows), _behind(codes[:, i], quasi.rows)
+        own, group = _rows_of_code(quasi.codes[:, i], quasi.rows), _rows_of_code(codes[:, i], quasi.rows)
         parts.append(math.fsum((-quasi.rows * np.log2(own / group)).tolist()))
         if suppressed:
-            inside = _behind(codes[gone, i], quasi.rows[gone])
+            inside = _rows_of_code(codes[gone, i], quasi.rows[gone])
             parts.append(math.fsum((-quasi.rows[gone] * np.log2(inside / suppressed)).tolist()))
     return math.fsum(parts)
 
@@ -193,6 +193,6 @@ def _texts(vocabularies: Sequence[Sequence[str]], codes: NDArray[np.integer]) ->
     return [tuple(v[c] for v, c in zip(vocabularies, line, strict=True)) for line in codes.tolist()]
 
 
-def _behind(codes: NDArray[np.integer], rows: Integers) -> Integers:
+def _rows_of_code(codes: NDArray[np.integer], rows: Integers) -> Integers:
     """Rows that share each one's code."""
     return np.bincount(codes, rows)[codes].astype(np.int64) if len(codes) else np.zeros(0, np.int64)

@@ -46,7 +46,7 @@ def propensity_score(before: Sample, after: Sample, names: Sequence[str]) -> Pro
     first, second = _thin_positions(before), _thin_positions(after)
     constant = np.ones((first.size + second.size, 1))
     terms = _terms(before, after, first, second, chosen)
-    design = _independent(np.concatenate([constant, *terms], axis=1))
+    design = _independent_columns(np.concatenate([constant, *terms], axis=1))
     rows = np.concatenate([before.rows[first], after.rows[second]]).astype(np.float64)
     released = np.concatenate([np.zeros(first.size), np.ones(second.size)])
     total, share = float(rows.sum()), float(rows[first.size :].sum() / rows.sum())
@@ -82,13 +82,13 @@ def fitted_shares(design: Floats, outcome: Floats, rows: Floats) -> Floats:
         gradient = design.T @ (rows * (outcome - guesses)) - penalty * slopes
         bend = (design * (rows * guesses * (1 - guesses))[:, None]).T @ design
         step: Floats = np.linalg.solve(bend + penalty * np.eye(len(slopes)), gradient).astype(np.float64)
-        slopes, gained, reached = _helpful(design, outcome, rows, slopes, step, penalty, reached)
+        slopes, gained, reached = _best_halved_step(design, outcome, rows, slopes, step, penalty, reached)
         if gained <= _CLOSE * (1 + abs(reached)):
             break
     return _logistic(design @ slopes)
 
 
-def _helpful(
+def _best_halved_step(
     design: Floats, outcome: Floats, rows: Floats, slopes: Floats, step: Floats, penalty: float, reached: float
 ) -> tuple[Floats, float, float]:
     """The slopes after the largest halving of the step that helps, what was gained, and the new height."""
@@ -146,7 +146,7 @@ def _category_terms(before: Sample, after: Sample, first: Integers, second: Inte
     return np.concatenate(parts)
 
 
-def _independent(design: Floats) -> Floats:
+def _independent_columns(design: Floats) -> Floats:
     """The columns that do not depend on earlier ones: a Cholesky factorisation of their products, in their order."""
     lengths = np.sqrt((design * design).sum(axis=0))
     unit = design / np.where(lengths > 0, lengths, 1.0)

@@ -45,12 +45,12 @@ class SampleColumn:
     @property
     def masked_cells(self) -> Flags:
         """Which combinations hold only asterisks."""
-        return _by_combination(self.masked, self.codes)
+        return _flags_by_combination(self.masked, self.codes)
 
     @property
     def plain_cells(self) -> Flags:
         """Which combinations are neither missing nor masked."""
-        return _by_combination(~(self.missing | self.masked), self.codes)
+        return _flags_by_combination(~(self.missing | self.masked), self.codes)
 
     @cached_property
     def values(self) -> Floats:
@@ -59,7 +59,7 @@ class SampleColumn:
         return numbers[self.codes] if len(numbers) else np.zeros(0)
 
 
-def _by_combination(flags: Flags, codes: NDArray[np.integer]) -> Flags:
+def _flags_by_combination(flags: Flags, codes: NDArray[np.integer]) -> Flags:
     return np.asarray(flags[codes] if len(flags) else np.zeros(0, bool))
 
 

@@ -44,7 +44,7 @@ def compile_for(
     if uncovered and gap == "error":
         name = file or f"{hierarchy.variable}.csv"
         raise HierarchyGap(variable=hierarchy.variable, missing=len(uncovered), file=name)
-    full = _with_all_values(hierarchy, vocabulary, frozenset(uncovered))
+    full = _add_missing_leaves(hierarchy, vocabulary, frozenset(uncovered))
     position = {leaf: number for number, leaf in enumerate(full.leaves)}
     leaves = np.asarray([position[value] for value in vocabulary], np.int64)
     shares = np.full(len(leaves), 1.0 / max(len(full.leaves), 1))
@@ -54,7 +54,7 @@ def compile_for(
     return CompiledHierarchy(hierarchy.variable, labels, maps, shares, len(full.leaves))
 
 
-def _with_all_values(hierarchy: Hierarchy, vocabulary: Sequence[str], uncovered: frozenset[str]) -> Hierarchy:
+def _add_missing_leaves(hierarchy: Hierarchy, vocabulary: Sequence[str], uncovered: frozenset[str]) -> Hierarchy:
     """The hierarchy with a leaf for every value of the vocabulary."""
     known = set(hierarchy.leaves)
     added = [value for value in dict.fromkeys(vocabulary) if value not in known]

@@ -20,8 +20,8 @@ def ordered_positions(values: Sequence[str]) -> tuple[ValueOrder, list[int]]:
     plain = [value for value in values if value != MISSING]
     if not plain or not all(_NUMBER.fullmatch(value) for value in plain):
         return ValueOrder.TEXT, sorted(range(len(values)), key=lambda place: values[place])
-    return ValueOrder.NUMERIC, sorted(range(len(values)), key=lambda place: _as_number(values[place]))
+    return ValueOrder.NUMERIC, sorted(range(len(values)), key=lambda place: _number_key(values[place]))
 
 
-def _as_number(value: str) -> tuple[bool, Decimal, str]:
+def _number_key(value: str) -> tuple[bool, Decimal, str]:
     return value != MISSING, Decimal(value.replace(",", ".") or "0"), value

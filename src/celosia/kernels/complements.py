@@ -144,7 +144,7 @@ def _reveals_to_single(x: Longs, cell: int, protected: Any, single: Any, gap: in
         if protected[member] and rest[0, member] == 0 and rest[1, member] == 0 and rest[2, member] == 0:
             return True
     keys = _directions(rest, gap)
-    return _meets(keys, protected, single)
+    return _shares_direction(keys, protected, single)
 
 
 @kernel
@@ -177,7 +177,7 @@ def _clash(had: int, guarded: bool, alone: bool) -> bool:
 
 
 @kernel
-def _meets(keys: Longs, protected: Any, single: Any) -> bool:
+def _shares_direction(keys: Longs, protected: Any, single: Any) -> bool:
     """Whether a single person's cell and another protected one have the same direction."""
     size = 16
     while size < 2 * len(keys):
@@ -195,7 +195,7 @@ def _meets(keys: Longs, protected: Any, single: Any) -> bool:
 
 
 @kernel
-def _spend(x: Longs, cell: int, gap: int) -> None:
+def _eliminate_entry(x: Longs, cell: int, gap: int) -> None:
     """Make the entry of a cell zero in all vectors but the first, which is used up."""
     prime = _TOP - gap
     scale = inverse(x[0, cell], gap)
@@ -237,6 +237,6 @@ def give_back(x: Longs, protected: Any, single: Any, people: bool, gap: int) -> 
         )
         verdicts[candidate] = KEEP if is_revealing else PUBLISH
         if not is_revealing:
-            _spend(live, cell, gap)
+            _eliminate_entry(live, cell, gap)
             first += 1
     return verdicts

@@ -76,7 +76,7 @@ def _draw(x: Longs, first: int, seed: int, gap: int) -> None:
 
 
 @kernel
-def _retire(row: int, system: System, active: Any, left: Longs, twos: Longs, queue: Longs, tail: int) -> int:
+def _remove_row(row: int, system: System, active: Any, left: Longs, twos: Longs, queue: Longs, tail: int) -> int:
     """Take a row away; columns left in one row join the queue. Gives the queue's new end."""
     active[row] = False
     for entry in range(system[0][row], system[0][row + 1]):
@@ -133,7 +133,7 @@ def peel(system: System) -> Plan:
             row = _next_core(system, active, twos)
             core[n_core] = row
             n_core += 1
-        tail = _retire(row, system, active, left, twos, queue, tail)
+        tail = _remove_row(row, system, active, left, twos, queue, tail)
     return peeled_row[:peeled].copy(), peeled_column[:peeled].copy(), core[:n_core].copy()
 
 

@@ -84,7 +84,7 @@ def _select(points: Points, axis: int, order: Longs, first: int, last: int, midd
 
 
 @kernel
-def _widest(points: Points, order: Longs, first: int, last: int) -> int:
+def _widest_axis(points: Points, order: Longs, first: int, last: int) -> int:
     """The axis along which some records spread most; the first of equals."""
     widest, spread = 0, -1.0
     for axis in range(points.shape[1]):
@@ -113,7 +113,7 @@ def _build_tree(points: Points) -> Tree:
     for node in range(leaves):
         first, last = start[node], end[node]
         middle = (first + last) // 2
-        _select(points, _widest(points, order, first, last), order, first, last, middle)
+        _select(points, _widest_axis(points, order, first, last), order, first, last, middle)
         start[2 * node + 1], end[2 * node + 1] = first, middle
         start[2 * node + 2], end[2 * node + 2] = middle, last
     slot_of, leaf = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -153,7 +153,7 @@ def _measure(tree: Tree, node: int) -> None:
 
 
 @inline
-def _at_the_edge(tree: Tree, node: int, point: Points, rank: int) -> bool:
+def _touches_box(tree: Tree, node: int, point: Points, rank: int) -> bool:
     """Whether the box or the lowest rank of a node may change when a record leaves."""
     if tree.least[node] == rank:
         return True
@@ -173,7 +173,7 @@ def _remove(tree: Tree, rank: int, point: Points) -> None:
     tree.points[slot] = tree.points[last]
     tree.rank[slot] = tree.rank[last]
     tree.slot_of[tree.rank[slot]] = slot
-    while _at_the_edge(tree, node, point, rank):
+    while _touches_box(tree, node, point, rank):
         _measure(tree, node)
         if node == 0:
             return
@@ -191,7 +191,7 @@ def _squared_distance(points: Points, slot: int, target: Points) -> float:
 
 
 @inline
-def _at_least(tree: Tree, node: int, target: Points) -> float:
+def _least_distance(tree: Tree, node: int, target: Points) -> float:
     """No record left below the node is nearer than this."""
     total = 0.0
     for axis in range(len(target)):
@@ -205,7 +205,7 @@ def _at_least(tree: Tree, node: int, target: Points) -> float:
 
 
 @inline
-def _at_most(tree: Tree, node: int, target: Points) -> float:
+def _greatest_distance(tree: Tree, node: int, target: Points) -> float:
     """No record left below the node is farther than this; -1 when none is left."""
     if tree.least[node] == len(tree.rank):
         return -1.0
@@ -220,7 +220,7 @@ def _at_most(tree: Tree, node: int, target: Points) -> float:
 def _farthest(tree: Tree, target: Points) -> tuple[int, int]:
     """The record left that lies farthest, the lowest rank of equals; and how many were looked at."""
     nodes, bounds = np.empty(_DEPTH, np.int64), np.empty(_DEPTH)
-    nodes[0], bounds[0], top = 0, _at_most(tree, 0, target), 1
+    nodes[0], bounds[0], top = 0, _greatest_distance(tree, 0, target), 1
     best, farthest, seen = -1.0, len(tree.rank), 0
     while top > 0:
         top -= 1
@@ -235,7 +235,7 @@ def _farthest(tree: Tree, target: Points) -> tuple[int, int]:
                 if distance > best or (distance == best and tree.rank[slot] < farthest):
                     best, farthest = distance, tree.rank[slot]
             continue
-        left, right = _at_most(tree, child, target), _at_most(tree, child + 1, target)
+        left, right = _greatest_distance(tree, child, target), _greatest_distance(tree, child + 1, target)
         first = left > right or (left == right and tree.least[child] < tree.least[child + 1])
         nodes[top], bounds[top] = (child + 1, right) if first else (child, left)
         nodes[top + 1], bounds[top + 1] = (child, left) if first else (child + 1, right)
@@ -307,10 +307,10 @@ def _insert(distances: Points, ranks: Longs, n_nearest: int, distance: float, ra
 
 
 @kernel
-def _nearest(tree: Tree, target: Points, distances: Points, ranks: Longs) -> None:
+def _find_nearest(tree: Tree, target: Points, distances: Points, ranks: Longs) -> None:
     """The records left that lie nearest, as many as `ranks` holds; of equals those of lowest rank."""
     nodes, bounds = np.empty(_DEPTH, np.int64), np.empty(_DEPTH)
-    nodes[0], bounds[0], top = 0, _at_least(tree, 0, target), 1
+    nodes[0], bounds[0], top = 0, _least_distance(tree, 0, target), 1
     n_nearest, last = 0, len(ranks) - 1
     while top > 0:
         top -= 1
@@ -326,7 +326,7 @@ def _nearest(tree: Tree, target: Points, distances: Points, ranks: Longs) -> Non
                     distances, ranks, n_nearest, _squared_distance(tree.points, slot, target), tree.rank[slot]
                 )
             continue
-        left, right = _at_least(tree, child, target), _at_least(tree, child + 1, target)
+        left, right = _least_distance(tree, child, target), _least_distance(tree, child + 1, target)
         first = left < right or (left == right and tree.least[child] < tree.least[child + 1])
         nodes[top], bounds[top] = (child + 1, right) if first else (child, left)
         nodes[top + 1], bounds[top + 1] = (child, left) if first else (child + 1, right)
@@ -338,7 +338,7 @@ def _make_group(
     tree: Tree, points: Points, around: int, sums: Longs, distances: Points, group: int, label: Longs, ranks: Longs
 ) -> None:
     """Make a group of the records nearest to one; they leave the tree and the sums."""
-    _nearest(tree, points[around], distances, ranks)
+    _find_nearest(tree, points[around], distances, ranks)
     for rank in ranks:
         label[rank] = group
         for axis in range(points.shape[1]):
@@ -407,7 +407,7 @@ def split_segments(points: Points, starts: Longs, limit: int, block: int) -> tup
                 order[first:last].sort()
                 continue
             middle = (first + last) // 2
-            _select(points, _widest(points, order, first, last), order, first, last, middle)
+            _select(points, _widest_axis(points, order, first, last), order, first, last, middle)
             cuts[middle] = True
             pending[top, 0], pending[top, 1] = first, middle
             pending[top + 1, 0], pending[top + 1, 1] = middle, last

@@ -60,7 +60,7 @@ def _passes(column: int, node: int, network: Network, up: Any, down: Any, backwa
 
 
 @kernel
-def _across(column: int, node: int, network: Network) -> int:
+def _other_end(column: int, node: int, network: Network) -> int:
     """The other end of a column."""
     return int(network[3][column] if network[2][column] == node else network[2][column])
 
@@ -77,7 +77,7 @@ def grow_tree(network: Network, up: Any, down: Any, part: Any, roots: Any, backw
             head += 1
             for entry in range(network[0][node], network[0][node + 1]):
                 column = network[1][entry]
-                other = _across(column, node, network)
+                other = _other_end(column, node, network)
                 if met[other] or part[other] != part[node] or not _passes(column, node, network, up, down, backward):
                     continue
                 met[other], came_by[other], queue[tail], tail = True, column, other, tail + 1
@@ -85,7 +85,7 @@ def grow_tree(network: Network, up: Any, down: Any, part: Any, roots: Any, backw
 
 
 @kernel
-def _by_trees(first: int, goal: int, network: Network, trees: tuple[Any, Any], position: Any, way: Any) -> int:
+def _path_by_trees(first: int, goal: int, network: Network, trees: tuple[Any, Any], position: Any, way: Any) -> int:
     """The way between two nodes of a part by its trees, without visiting a node twice; gives its length.
 
     `way` receives the columns; `position` is scratch, -1 everywhere before and after.
@@ -95,18 +95,18 @@ def _by_trees(first: int, goal: int, network: Network, trees: tuple[Any, Any], p
     position[node] = 0
     while inward[node] >= 0:
         way[length] = inward[node]
-        node, length = _across(inward[node], node, network), length + 1
+        node, length = _other_end(inward[node], node, network), length + 1
         position[node] = length
     node, back = goal, 0
     while position[node] < 0:
         back += 1
-        node = _across(outward[node], node, network)
+        node = _other_end(outward[node], node, network)
     meeting = position[node]
     _forget(first, inward, network, position)
     node = goal
     for step in range(back):
         way[meeting + back - 1 - step] = outward[node]
-        node = _across(outward[node], node, network)
+        node = _other_end(outward[node], node, network)
     return meeting + back
 
 
@@ -115,7 +115,7 @@ def _forget(first: int, inward: Any, network: Network, position: Any) -> None:
     node = first
     position[node] = -1
     while inward[node] >= 0:
-        node = _across(inward[node], node, network)
+        node = _other_end(inward[node], node, network)
         position[node] = -1
 
 
@@ -145,7 +145,7 @@ def tree_cycles(
                 if searched:
                     chosen = cheapest_path(first, goal, target, network, up, down, price)
                 else:
-                    chosen = way[: _by_trees(first, goal, network, trees, position, way)]
+                    chosen = way[: _path_by_trees(first, goal, network, trees, position, way)]
                 if len(chosen) == 0 or (len(chosen) == 1 and chosen[0] == target):
                     continue
                 columns.append(target)
@@ -165,7 +165,7 @@ def moves_along(first: int, way: Any, network: Network) -> Any:
     moves, node = np.empty(len(way), np.int64), first
     for step in range(len(way)):
         moves[step] = 1 if network[2][way[step]] == node else -1
-        node = _across(way[step], node, network)
+        node = _other_end(way[step], node, network)
     return moves
 
 
@@ -184,7 +184,7 @@ def cheapest_path(first: int, goal: int, banned: int, network: Network, up: Any,
         for entry in range(network[0][node], network[0][node + 1]):
             column = network[1][entry]
             after = so_far + price[column]
-            other = _across(column, node, network)
+            other = _other_end(column, node, network)
             if after >= cost[other] or after >= cost[goal] or column == banned:
                 continue
             if _passes(column, node, network, up, down, False):
@@ -197,12 +197,12 @@ def cheapest_path(first: int, goal: int, banned: int, network: Network, up: Any,
 def _path_to(first: int, goal: int, came_by: Any, network: Network) -> Any:
     length, node = 0, goal
     while node != first and came_by[node] >= 0:
-        node, length = _across(came_by[node], node, network), length + 1
+        node, length = _other_end(came_by[node], node, network), length + 1
     way = np.empty(length if node == first else 0, np.int64)
     node = goal
     for step in range(len(way) - 1, -1, -1):
         way[step] = came_by[node]
-        node = _across(came_by[node], node, network)
+        node = _other_end(came_by[node], node, network)
     return way
 
 

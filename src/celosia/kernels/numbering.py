@@ -37,7 +37,7 @@ def hash_texts(ends: Longs, data: Bytes) -> Words:
 
 
 @inline
-def _same(ends: Longs, data: Bytes, first: int, second: int) -> bool:
+def _are_equal_texts(ends: Longs, data: Bytes, first: int, second: int) -> bool:
     """Whether two texts have the same bytes."""
     start, begin, length = ends[first], ends[second], ends[first + 1] - ends[first]
     i = 0
@@ -70,7 +70,7 @@ def number_texts(ends: Longs, data: Bytes, hashes: Words) -> tuple[NDArray[np.in
         slot = hashes[i] & np.uint64(size - 1)
         while table[slot] != 0:
             known = int(table[slot] & _NUMBER) - 1
-            if table[slot] & ~_NUMBER == tag and _same(ends, data, i, first[known]):
+            if table[slot] & ~_NUMBER == tag and _are_equal_texts(ends, data, i, first[known]):
                 break
             slot = (slot + _ONE) & np.uint64(size - 1)
         if table[slot] == 0:

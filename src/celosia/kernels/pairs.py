@@ -16,7 +16,7 @@ Array = Any
 
 
 @inline
-def _before(tree: Array, place: int) -> int:
+def _free_places_before(tree: Array, place: int) -> int:
     """Free places before a place."""
     total = 0
     while place > 0:
@@ -72,9 +72,9 @@ def pair_up(
         if not free[i] or partner[i] >= 0:
             continue
         _add(tree, i, -1)
-        first, second = _before(tree, low[i]), _before(tree, gap_end[i])
-        left = _before(tree, gap_start[i]) - first
-        right = _before(tree, high[i]) - second
+        first, second = _free_places_before(tree, low[i]), _free_places_before(tree, gap_end[i])
+        left = _free_places_before(tree, gap_start[i]) - first
+        right = _free_places_before(tree, high[i]) - second
         if left + right == 0:
             _add(tree, i, 1)
             continue

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 def reason_for(reason: str, name: str) -> str:
     """Why one variable is excepted: its own line or, where it has none, what is said of all of them."""
-    own = _own(reason, name)
+    own = _own_reason(reason, name)
     return reason.strip() if own is None else own
 
 
@@ -24,13 +24,13 @@ def with_reason(reason: str, name: str, why: str) -> str:
 def without_reason(reason: str, name: str, others: Collection[str], needed: bool = False) -> str:
     """The text without a variable; what was said of all goes too once it speaks of nobody and of nothing needed."""
     other_lines = [line for line in _lines(reason) if not _is_of(line, name)]
-    spoken = needed or any(_own(reason, other) is None for other in others)
+    spoken = needed or any(_own_reason(reason, other) is None for other in others)
     return "\n".join(
         other_lines if spoken else [line for line in other_lines if any(_is_of(line, other) for other in others)]
     )
 
 
-def _own(reason: str, name: str) -> str | None:
+def _own_reason(reason: str, name: str) -> str | None:
     return next((line[len(name) + 1 :].strip() for line in _lines(reason) if _is_of(line, name)), None)
 
 

@@ -67,14 +67,14 @@ class Vocabulary:
             return (word,)
         for cut in range(len(word) - 3, 1, -1):
             left, right = word[:cut], word[cut:]
-            if self._can_lead(left) and (rest := self._rest(right)):
+            if self._can_begin_phrase(left) and (rest := self._remaining_words(right)):
                 return (left, *rest)
         return (word,)
 
-    def _can_lead(self, word: str) -> bool:
+    def _can_begin_phrase(self, word: str) -> bool:
         return word in _SHORT_WORDS or (len(word) >= 3 and (word in self.full or word in self.stems))
 
-    def _rest(self, word: str) -> tuple[str, ...]:
+    def _remaining_words(self, word: str) -> tuple[str, ...]:
         if len(word) >= 3 and self.knows(word):
             return (word,)
         pieces = self._pieces(word)

@@ -64,11 +64,11 @@ def from_header(name: str) -> TopicFinding | None:
 
 def from_values(shape: Shape) -> list[TopicFinding]:
     """Topics whose values convince without the name, the most surprising first."""
-    findings = [f for topic in TOPICS if topic.test and (f := _from_values_alone(topic, topic.test, shape))]
+    findings = [f for topic in TOPICS if topic.test and (f := _finding_from_values(topic, topic.test, shape))]
     return sorted(findings, key=lambda f: (f.topic.needs_topic != "", -f.surprise))
 
 
-def _from_values_alone(topic: Topic, test: ValueTest, shape: Shape) -> TopicFinding | None:
+def _finding_from_values(topic: Topic, test: ValueTest, shape: Shape) -> TopicFinding | None:
     if test.alone is None or shape.n_judged < min(test.fewest, 2) or shape.distinct < test.fewest:
         return None
     if (test.in_words and shape.letter_share < 0.3) or (test.column and not test.column(shape)):
@@ -133,7 +133,7 @@ def _decide(shape: Shape, header: TopicFinding | None, findings: list[TopicFindi
         return TopicFinding(
             FREE_TEXT, by_header=header is not None and header.topic is FREE_TEXT, rate=1.0, n_judged=shape.n_judged
         )
-    return header if header and _weak_holds(header, shape) else None
+    return header if header and _confirms_weak_name(header, shape) else None
 
 
 def _confirm_with_header(header: TopicFinding | None, finding: TopicFinding) -> TopicFinding:
@@ -170,7 +170,7 @@ def is_indicator(shape: Shape) -> bool:
     return 1 <= shape.distinct <= 3 and shape.plain_rows >= 20
 
 
-def _weak_holds(header: TopicFinding, shape: Shape) -> bool:
+def _confirms_weak_name(header: TopicFinding, shape: Shape) -> bool:
     """A generic name (id, nombre, detalle) is believed only where the column looks the part."""
     if header.topic.name == "record_key":
         return hardly_repeats(shape) and shape.repetition >= 0.5

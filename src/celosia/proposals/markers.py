@@ -36,8 +36,8 @@ def unknown_codes(shape: Shape, scale: Scale, area: bool = False) -> tuple[str, 
         width = len(str(int(others[-1])))  # the domain's own width, a lost zero aside
         return tuple(v for v in present if len(v) >= max(width, 2))
     if scale is Scale.CONTINUOUS:
-        return tuple(v for v in present if _below(v, others))
-    return tuple(v for v in present if v[0] != "0" and _above(v, others, scale))
+        return tuple(v for v in present if _is_marker_below(v, others))
+    return tuple(v for v in present if v[0] != "0" and _is_marker_above(v, others, scale))
 
 
 def _other_numbers(shape: Shape, excluded: set[str]) -> np.ndarray:
@@ -45,7 +45,7 @@ def _other_numbers(shape: Shape, excluded: set[str]) -> np.ndarray:
     return np.sort(np.array([n for n in numbers if n is not None], dtype=np.float64))
 
 
-def _above(code: str, others: np.ndarray, scale: Scale) -> bool:
+def _is_marker_above(code: str, others: np.ndarray, scale: Scale) -> bool:
     """At the end of the domain, with a gap before it; a single digit needs a wide one (1, 2 and 9)."""
     value, last = float(code), float(others[-1])
     if len(code) == 1:
@@ -53,7 +53,7 @@ def _above(code: str, others: np.ndarray, scale: Scale) -> bool:
     return last <= 0.8 * value
 
 
-def _below(code: str, others: np.ndarray) -> bool:
+def _is_marker_below(code: str, others: np.ndarray) -> bool:
     """98 and 99 among amounts of thousands."""
     positive = others[others > 0]
     return len(code) >= 2 and positive.size > 0 and float(np.quantile(positive, 0.02)) >= 10 * float(code)

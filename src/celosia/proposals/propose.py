@@ -51,7 +51,7 @@ def suggest(
 
 
 def _variable(shape: Shape, finding: TopicFinding | None, present: set[str], protocol: str | None) -> Variable:
-    topic, changed = _in_context(finding.topic if finding else fallback(shape), present)
+    topic, changed = _topic_in_context(finding.topic if finding else fallback(shape), present)
     scale = _scale(topic, shape)
     if topic.role is Role.QUASI and is_constant(shape):
         topic = replace(topic, role=Role.PLAIN)
@@ -189,7 +189,7 @@ _RULES = {
 }
 
 
-def _in_context(topic: Topic, present: Collection[str]) -> tuple[Topic, bool]:
+def _topic_in_context(topic: Topic, present: Collection[str]) -> tuple[Topic, bool]:
     """The topic with the role it has among the topics present, and whether they changed it."""
     rule = _RULES.get(topic.name)
     if rule is None or rule.topics.isdisjoint(present):

@@ -62,7 +62,7 @@ def norm_of(identifier: str) -> str:
 
 def least(rules: Sequence[Rule], name: str) -> tuple[int, str]:
     """The most that the compulsory rules ask of `k` or `l`, and the protocol that asks it; 0 when none does."""
-    demands = [(_smallest(rule, name), rule.protocol) for rule in rules if rule.severity is Severity.MUST]
+    demands = [(_smallest_value(rule, name), rule.protocol) for rule in rules if rule.severity is Severity.MUST]
     return max(demands, key=lambda demand: demand[0], default=(0, ""))
 
 
@@ -71,7 +71,7 @@ def smallest_class(threshold: Fraction) -> int:
     return threshold.denominator // threshold.numerator + 1
 
 
-def _smallest(rule: Rule, name: str) -> int:
+def _smallest_value(rule: Rule, name: str) -> int:
     if rule.measure == "risk_index" and name == "k":
         return smallest_class(Fraction(rule.asked["threshold"]))
     return int(rule.asked[name]) if rule.measure == name else 0
@@ -89,7 +89,7 @@ def protocol_from(document: Mapping[str, Any], path: str) -> Protocol:
     read = Protocol(
         id=str(document["id"]),
         source=document.get("source") or (base.source if base else ""),
-        rules=_over(own, base.rules if base else ()),
+        rules=_override_rules(own, base.rules if base else ()),
         gates=tuple(_gate(data, path) for data in document.get("gates", ())) or (base.gates if base else ()),
         roles=tuple(document.get("roles", ())) or (base.roles if base else ()),
         documents=tuple(_document(data, path) for data in document.get("documents", ()))
@@ -100,7 +100,7 @@ def protocol_from(document: Mapping[str, Any], path: str) -> Protocol:
     return read
 
 
-def _over(own: Sequence[Rule], base: Sequence[Rule]) -> tuple[Rule, ...]:
+def _override_rules(own: Sequence[Rule], base: Sequence[Rule]) -> tuple[Rule, ...]:
     """A profile's rules in the place of those they tighten."""
     new = {rule.id: rule for rule in own}
     tightened = [new.pop(rule.id, rule) for rule in base]

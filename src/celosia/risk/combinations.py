@@ -113,7 +113,7 @@ def _count_from_parents(coded: CodedTable, combinations: Sequence[Columns]) -> I
         if coded.cells_of(columns) > widest:
             yield columns, _group_by_hash(coded, columns)
     for parent, inside in cover(dense, coded.sizes, min(_CACHED, tuples // 4)):
-        yield from _from_parent(coded, parent, inside)
+        yield from _combinations_of_parent(coded, parent, inside)
 
 
 def cover(
@@ -154,7 +154,9 @@ def _widen(
         lacking = lacking - holds[:, best]
 
 
-def _from_parent(coded: CodedTable, parent: Columns, inside: Sequence[Columns]) -> Iterator[tuple[Columns, Cells]]:
+def _combinations_of_parent(
+    coded: CodedTable, parent: Columns, inside: Sequence[Columns]
+) -> Iterator[tuple[Columns, Cells]]:
     """The combinations inside a parent, wide ones first, each from the smallest table that holds it."""
     tables = {parent: _count_dense(coded, parent)}
     for columns in sorted(inside, key=lambda columns: (-coded.cells_of(columns), columns)):

@@ -47,25 +47,29 @@ def individual_risk(frequencies: Frequencies) -> Shares:
     beyond = population / sample - 1
     rate = sample / population
     risk = rate / (sample - (1 - rate) + (sample <= 1))  # the last term only keeps f = p = 1 from dividing by zero
-    for chosen, formula in ((sample == 1, _alone), (sample == 2, _pair), ((sample > 1) & (sample < 2), _between)):
+    for chosen, formula in (
+        (sample == 1, _risk_of_unique),
+        (sample == 2, _risk_of_pair),
+        ((sample > 1) & (sample < 2), _risk_between),
+    ):
         risk[chosen] = formula(sample[chosen], beyond[chosen])
     census = beyond <= 0
     risk[census] = 1 / sample[census]
     return risk
 
 
-def _alone(sample: Shares, beyond: Shares) -> Shares:
+def _risk_of_unique(sample: Shares, beyond: Shares) -> Shares:
     """f = 1: ln(1 + z)/z, which is p/(1 − p)·ln(1/p)."""
     return np.log1p(beyond) / np.where(beyond > 0, beyond, 1)
 
 
-def _pair(sample: Shares, beyond: Shares) -> Shares:
+def _risk_of_pair(sample: Shares, beyond: Shares) -> Shares:
     """f = 2: 1/z − ln(1 + z)/z², which is p/(1 − p) − (p/(1 − p))²·ln(1/p); a series where that cancels."""
     safe = np.where(beyond > _SMALL, beyond, 1)
     return np.where(beyond > _SMALL, (1 - np.log1p(safe) / safe) / safe, _series(sample, np.minimum(beyond, _SMALL)))
 
 
-def _between(sample: Shares, beyond: Shares) -> Shares:
+def _risk_between(sample: Shares, beyond: Shares) -> Shares:
     """1 < f < 2: the integral, as a hypergeometric function."""
     from scipy.special import hyp2f1
 

@@ -45,12 +45,12 @@ def single_value(table: Tuples, total: int) -> SingleValue:
     suppressed = fully_masked(table.codes[:, :-1], table.vocabularies[:-1])
     inside = np.flatnonzero(visible & ~suppressed)
     alone = np.zeros(len(table.rows), bool)
-    alone[inside[_alone(table.codes[inside, :-1])]] = True
+    alone[inside[_are_unique(table.codes[inside, :-1])]] = True
     units = units_in(table, alone)
     return SingleValue(int(alone.sum()), units, units / total if total else 0.0)
 
 
-def _alone(codes: NDArray[np.int32]) -> Flags:
+def _are_unique(codes: NDArray[np.int32]) -> Flags:
     """Which rows of a sorted table differ from both neighbours."""
     if not len(codes):
         return np.zeros(0, bool)

@@ -76,12 +76,12 @@ def estimated_uniques(sample: SampleSizes, model: Model) -> tuple[float | None, 
     if sample.units >= sample.population:
         return float(sample.uniques), model
     if model is Model.DANKAR:
-        return _by_decision_rule(sample)
+        return _apply_decision_rule(sample)
     estimate = {Model.PITMAN: pitman, Model.ZAYATZ: zayatz, Model.SNB: slide_negative_binomial}[model](sample)
     return (None if estimate is None else min(float(f"{estimate:.{_DIGITS}g}"), sample.population)), model
 
 
-def _by_decision_rule(sample: SampleSizes) -> tuple[float | None, Model]:
+def _apply_decision_rule(sample: SampleSizes) -> tuple[float | None, Model]:
     if sample.fraction <= _SMALL_FRACTION:
         fitted, _ = estimated_uniques(sample, Model.PITMAN)
         return (fitted, Model.PITMAN) if fitted is not None else estimated_uniques(sample, Model.ZAYATZ)

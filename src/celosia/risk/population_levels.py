@@ -44,7 +44,7 @@ class PopulationLevels:
         sizes = tuple(len(names[level]) for names, level in zip(self.labels, levels, strict=True))
         return matched_codes(groups, others, self.rows, sizes)
 
-    def behind_texts(self, codes: Codes, vocabularies: Sequence[Sequence[str]], levels: Sequence[int]) -> Counts:
+    def population_of_texts(self, codes: Codes, vocabularies: Sequence[Sequence[str]], levels: Sequence[int]) -> Counts:
         """The same for published tuples; a text that is no group at its level has none."""
         groups = np.empty(codes.shape, np.int64)
         for v, (vocabulary, level) in enumerate(zip(vocabularies, levels, strict=True)):

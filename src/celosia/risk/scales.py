@@ -20,9 +20,9 @@ _DAYS = "lunes, martes, miercoles, jueves, viernes, sabado, domingo"
 _SCALES = tuple(scale.replace("\n", " ").split(", ") for scale in (_SCHOOL, _MONTHS, _DAYS))
 
 
-def in_known_order(values: Sequence[str]) -> list[str] | None:
+def sort_by_known_scale(values: Sequence[str]) -> list[str] | None:
     """The values in the order of the scale that holds all of them; None where there is none."""
-    plain = {value: _bare(value) for value in values if value != MISSING and not is_masked(value)}
+    plain = {value: _bare_text(value) for value in values if value != MISSING and not is_masked(value)}
     scale = next((scale for scale in _SCALES if len(plain) > 1 and set(plain.values()) <= set(scale)), None)
     if scale is None:
         return None
@@ -30,6 +30,6 @@ def in_known_order(values: Sequence[str]) -> list[str] | None:
     return [*others, *sorted(plain, key=lambda value: (scale.index(plain[value]), value))]
 
 
-def _bare(value: str) -> str:
+def _bare_text(value: str) -> str:
     parts = unicodedata.normalize("NFD", value.strip().casefold())
     return "".join(character for character in parts if not unicodedata.combining(character))

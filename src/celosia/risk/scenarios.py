@@ -29,7 +29,7 @@ from celosia.model.reports.scenarios import (
 )
 from celosia.risk.classes import fully_masked, masked_values
 from celosia.risk.combinations import Cells, CodedTable, Columns, count_combinations
-from celosia.risk.scales import in_known_order
+from celosia.risk.scales import sort_by_known_scale
 from celosia.tuples.table import Tuples, person_counts, project, roll_up
 
 TABLE_LINES = 10_000  # of a frequency table, beyond which only combinations that occur are listed
@@ -81,13 +81,13 @@ def _coded_table(
 ) -> tuple[CodedTable, dict[tuple[str, int], int]]:
     """A column of codes for each variable and level of detail that a scenario asks for, and its position."""
     used = dict.fromkeys(column for scenario in scenarios for column in scenario.columns)
-    parts = [_at_level(tuples, name, level, hierarchies) for name, level in used]
+    parts = [_codes_at_level(tuples, name, level, hierarchies) for name, level in used]
     codes = np.array([codes for codes, _ in parts], np.int32).reshape(len(parts), len(tuples.rows))
     masked = tuple(masked_values(vocabulary) for _, vocabulary in parts)
     return CodedTable(codes, masked, tuples.rows, tuples.persons), {column: i for i, column in enumerate(used)}
 
 
-def _at_level(
+def _codes_at_level(
     tuples: Tuples, name: str, level: int, hierarchies: Hierarchies
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     position = tuples.position(name)
@@ -146,7 +146,7 @@ def _rank(risk: ScenarioRisk) -> tuple[int, int, tuple[str, ...], tuple[tuple[st
 
 def frequency_table(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies | None = None) -> FrequencyTable:
     """Every cell of the cross table of a scenario with its frequency; of a huge one, the first that occur."""
-    table = _at_scenario(tuples, scenario, hierarchies or {})
+    table = _table_of_scenario(tuples, scenario, hierarchies or {})
     columns = zip(table.names, table.vocabularies, strict=True)
     axes = [_axis(vocabulary, scenario.categories.get(name, ())) for name, vocabulary in columns]
     cells = math.prod(len(axis) for axis in axes)
@@ -158,7 +158,7 @@ def frequency_table(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies
     return FrequencyTable(scenario.variables, tuple(lines), cells)
 
 
-def _at_scenario(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies) -> Tuples:
+def _table_of_scenario(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies) -> Tuples:
     """The compressed table over the scenario's variables at its levels."""
     table, _ = project(tuples, scenario.variables)
     if not any(level for _, level in scenario.columns):
@@ -173,7 +173,7 @@ def _at_scenario(tuples: Tuples, scenario: Scenario, hierarchies: Hierarchies) -
 
 def _axis(vocabulary: Sequence[str], declared: Sequence[str]) -> list[str]:
     """The categories declared by hand, in their order, then the others in their natural one."""
-    natural = in_known_order(vocabulary) or [vocabulary[code] for code in ordered_positions(vocabulary)[1]]
+    natural = sort_by_known_scale(vocabulary) or [vocabulary[code] for code in ordered_positions(vocabulary)[1]]
     return list(dict.fromkeys([*declared, *natural]))
 
 

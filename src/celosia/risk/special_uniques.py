@@ -59,7 +59,7 @@ def special_uniques(
 ) -> SpecialUniques:
     """Every minimal sample unique of up to `max_size` variables (all by default), and what follows from them."""
     variables = len(tuples.names)
-    most = refuse_many(variables, max_size)
+    most = refuse_too_many_sets(variables, max_size)
     rule = _scoring(scoring)
     if not 0 < fraction <= 1:
         raise ValueOutOfRange(parameter="fraction", given=fraction, allowed="0 < f ≤ 1")
@@ -73,7 +73,7 @@ def special_uniques(
     return SpecialUniques(most, rule, fraction, by_size, score, dis, share, skipped)
 
 
-def refuse_many(variables: int, max_size: int | None) -> int:
+def refuse_too_many_sets(variables: int, max_size: int | None) -> int:
     """The largest size to look at; refused where the sets would be too many to try (20 variables, all sizes)."""
     if max_size is not None and max_size < 1:
         raise ValueOutOfRange(parameter="max_size", given=max_size, allowed="≥ 1")
@@ -136,7 +136,7 @@ def summary(tuples: Tuples, scores: SpecialUniques) -> SpecialUniquesReport:
         score_maximum=float(scores.score.max(initial=0)),
         dis_total=math.fsum(scores.dis.tolist()),
         dis_maximum=float(scores.dis.max(initial=0)),
-        dis_bins=_dis_bins(scores.dis, tuples.rows),
+        dis_bins=_dis_histogram(scores.dis, tuples.rows),
         contributions=dict(zip(tuples.names, shares, strict=True)),
         skipped_cells=scores.skipped_cells,
         repeated=_repeated_persons(tuples),
@@ -204,7 +204,7 @@ def _size_counts(by_size: NDArray[np.int32]) -> tuple[SizeCount, ...]:
     )
 
 
-def _dis_bins(dis: Reals, rows: Counts) -> tuple[int, ...]:
+def _dis_histogram(dis: Reals, rows: Counts) -> tuple[int, ...]:
     """Rows with no score at all, then by interval of DIS."""
     bins = np.zeros(len(DIS_EDGES) + 1, np.int64)
     np.add.at(bins, np.searchsorted(DIS_EDGES, dis, side="left"), rows)

@@ -66,7 +66,7 @@ class BestFirstSearch:
                 return self.best, True
             if watch.out_of_time(self.evaluator.checked):
                 return self.best, False
-            if self._promising(levels):
+            if self._is_promising(levels):
                 self.visit(levels)
             for successor in self._children(levels):
                 heapq.heappush(heap, (self.lower_bound(successor), successor))
@@ -82,7 +82,7 @@ class BestFirstSearch:
         )
         return [node for node in raised if self.lower_bound(node) <= self.best.ceiling]
 
-    def _promising(self, levels: Levels) -> bool:
+    def _is_promising(self, levels: Levels) -> bool:
         lost = self.facts.least_lost(levels)
         if lost > self.evaluator.allowed_rows:
             return False
@@ -119,7 +119,7 @@ class BestFirstSearch:
             for v, level in enumerate(before.levels):
                 if level and not watch.out_of_time(self.evaluator.checked):
                     lower = (*before.levels[:v], level - 1, *before.levels[v + 1 :])
-                    if self._promising(lower):
+                    if self._is_promising(lower):
                         self.visit(lower)
             if self.best.node is before:
                 return

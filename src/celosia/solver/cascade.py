@@ -36,16 +36,16 @@ def ladder(order: Sequence[int], lowest: Sequence[int], highest: Sequence[int]) 
     """Levels of all variables at each step; `order` lists variables, the one that is generalised first in front."""
     first, others = order[0], order[1:]
     levels = np.array(lowest, np.int64)
-    steps = _climb(levels, first, highest)
+    steps = _levels_upwards(levels, first, highest)
     for variable in others:
         for level in range(lowest[variable] + 1, highest[variable] + 1):
             levels = levels.copy()
             levels[variable] = level
-            steps += _climb(levels, first, highest)
+            steps += _levels_upwards(levels, first, highest)
     return np.array([*steps, list(highest)], np.int64)
 
 
-def _climb(levels: NDArray[np.int64], variable: int, highest: Sequence[int]) -> list[NDArray[np.int64]]:
+def _levels_upwards(levels: NDArray[np.int64], variable: int, highest: Sequence[int]) -> list[NDArray[np.int64]]:
     """The levels with one variable at each of its levels but the last (or its only one)."""
     lowest = int(levels[variable])
     own = np.arange(lowest, max(highest[variable], lowest + 1))

@@ -50,9 +50,9 @@ class Evaluator:
         kind: type[Score] = SuppressedScore if by_suppressed else SCORES[problem.objective.metric]
         self.score = kind(problem, self.encoding, smallest)
         self.smallest = smallest
-        by_class = (c for c in problem.criteria if not judged_together(c))
+        by_class = (c for c in problem.criteria if not looks_at_all_classes(c))
         self.by_class = sorted(by_class, key=lambda c: bool(c.variable))
-        self.together = [c for c in problem.criteria if judged_together(c)]
+        self.together = [c for c in problem.criteria if looks_at_all_classes(c)]
         only = problem.criteria[0] if len(problem.criteria) == 1 else None
         self.only_k = only if isinstance(only, KAnonymity) else None
         self.checked = 0
@@ -68,9 +68,9 @@ class Evaluator:
                 source = between
         table = roll_up_table(source, levels, self.encoding, self.domains)
         self.pool.offer(levels, table, source)
-        return table if self.problem.population is None else self._with_population(table, levels)
+        return table if self.problem.population is None else self._add_population(table, levels)
 
-    def _with_population(self, table: ClassTable, levels: Levels) -> ClassTable:
+    def _add_population(self, table: ClassTable, levels: Levels) -> ClassTable:
         """The table with the population behind each class, counted from the groups of its first tuple."""
         assert self.problem.population is not None
         absolute = [low + level for low, level in zip(self.problem.lowest, levels, strict=True)]
@@ -126,7 +126,7 @@ class Evaluator:
         return int(classes.rows[~good].sum())
 
 
-def judged_together(criterion: Criterion) -> bool:
+def looks_at_all_classes(criterion: Criterion) -> bool:
     """Whether a criterion looks at all published classes, so that one class changes the verdict of another."""
     return criterion.need is Need.ALL_CLASSES or criterion.on_release
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from celosia.model.reports.explanation import CriterionCost, Explanation, NearestMiss, Outcome, VariableCost
 from celosia.risk.criteria import KAnonymity
-from celosia.solver.evaluate import Progress, judged_together
+from celosia.solver.evaluate import Progress, looks_at_all_classes
 from celosia.solver.node_report import NodeView, broken_rows, combined_loss, node_view, variable_parts
 from celosia.solver.optimal import search
 from celosia.solver.problem import NoSolution, SearchProblem, SearchResult
@@ -91,7 +91,7 @@ def explain(
         limit=problem.limit,
         allowed_rows=problem.allowed_rows,
         result=outcome_of(result),
-        variables=_by_price(_costs(problem, result, view, outcomes), isinstance(result, SearchResult)),
+        variables=_sort_by_price(_costs(problem, result, view, outcomes), isinstance(result, SearchResult)),
         criteria=tuple(sorted(criteria, key=lambda cost: (-cost.rows, -cost.alone))),
         miss=miss,
         searches=asker.searches,
@@ -107,13 +107,13 @@ def without_variable(problem: SearchProblem, name: str) -> SearchProblem:
         problem,
         quasi=project(problem.quasi, rest)[0],
         sensitive={s: project(problem.sensitive[s], (*rest, s))[0] for s in problem.sensitive if s in sensitive},
-        objective=replace(problem.objective, weights=_without_key(problem.objective.weights, name)),
-        minimum=_without_key(problem.minimum, name),
-        maximum=_without_key(problem.maximum, name),
+        objective=replace(problem.objective, weights=_drop_key(problem.objective.weights, name)),
+        minimum=_drop_key(problem.minimum, name),
+        maximum=_drop_key(problem.maximum, name),
     )
 
 
-def _without_key(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _drop_key(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
 
@@ -137,7 +137,7 @@ def _alternatives(problem: SearchProblem, result: Answer) -> Iterator[Alternativ
         level, low, high = result.levels[v], problem.lowest[v], problem.highest[v]
         if isinstance(result, NoSolution):
             if high < problem.hierarchies[name].height:
-                yield name, "beyond", replace(problem, maximum=_without_key(problem.maximum, name))
+                yield name, "beyond", replace(problem, maximum=_drop_key(problem.maximum, name))
             continue
         if level < high:
             yield name, "coarser", replace(problem, minimum={**problem.minimum, name: level + 1})
@@ -167,7 +167,7 @@ def _costs(
     ]
 
 
-def _by_price(costs: list[VariableCost], solved: bool) -> tuple[VariableCost, ...]:
+def _sort_by_price(costs: list[VariableCost], solved: bool) -> tuple[VariableCost, ...]:
     """The dearest first: by what the others pay for it, or by the rows that leaving it out saves."""
     if solved:
         return tuple(sorted(costs, key=_price_first))
@@ -198,7 +198,7 @@ def _miss(problem: SearchProblem, result: NoSolution, asker: SearchRunner) -> Ne
 def _largest_k(problem: SearchProblem, asker: SearchRunner) -> int | None:
     """The greatest k below the one k_criteria that fits, by halving: fewer classes break a smaller k."""
     k_criteria = [criterion for criterion in problem.criteria if isinstance(criterion, KAnonymity)]
-    if len(k_criteria) != 1 or any(judged_together(criterion) for criterion in problem.criteria):
+    if len(k_criteria) != 1 or any(looks_at_all_classes(criterion) for criterion in problem.criteria):
         return None
     low, high = 1, int(k_criteria[0].k) - 1  # k = 1 asks nothing, so it is no answer
     while low < high:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from celosia.model.errors import NothingChosen
 from celosia.model.reports.explanation import Frontier, FrontierPoint
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.solver.evaluate import Progress, judged_together
+from celosia.solver.evaluate import Progress, looks_at_all_classes
 from celosia.solver.explain import Answer, Clock, SearchRunner, outcome_of, with_k
 from celosia.solver.node_report import node_view, smallest_published_class
 from celosia.solver.problem import SearchProblem, SearchResult
@@ -111,7 +111,7 @@ def _known_answer(
 
 
 def _reach(problem: SearchProblem, answer: Answer, k: int) -> float:
-    if any(judged_together(criterion) for criterion in problem.criteria):
+    if any(looks_at_all_classes(criterion) for criterion in problem.criteria):
         return k
     return smallest_published_class(problem, node_view(problem, answer.levels))
 

@@ -76,7 +76,7 @@ class Groups:
         for slot in np.lexsort((np.arange(len(self.rows)), self.rows)):
             good = self.passes_alone[slot] or not self.alive[slot] or len(self.members[slot]) > 1
             while not (good or self.passes(self.members[slot])):
-                partner = self._nearest(int(slot))
+                partner = self._nearest_group(int(slot))
                 if partner is None:
                     return False
                 self._merge(int(slot), partner)
@@ -86,7 +86,7 @@ class Groups:
         """Groups that others joined pass too, or join further ones."""
         for slot in range(len(self.rows)):
             while self.alive[slot] and not self.passes_alone[slot] and not self.passes(self.members[slot]):
-                partner = self._nearest(slot)
+                partner = self._nearest_group(slot)
                 if partner is None:
                     return False
                 self._merge(slot, partner)
@@ -103,7 +103,7 @@ class Groups:
             if self.total() == before:
                 return
 
-    def _nearest(self, slot: int) -> int | None:
+    def _nearest_group(self, slot: int) -> int | None:
         costs = self._join_costs(self.values[slot], int(self.rows[slot]))
         costs[slot] = _FAR
         partner = int(np.argmin(costs))

@@ -173,7 +173,7 @@ def peel(
         chosen[remaining.take(node)] = number
         if number % _NODES_BETWEEN_CHECKS == 0 and remaining.left < checked:
             checked = remaining.left
-            if remaining.none_can_pass(nodes[-1]):
+            if remaining.is_hopeless(nodes[-1]):
                 break
         if progress and number % 256 == 0:
             progress(number / len(nodes))
@@ -263,7 +263,7 @@ class _RemainingTuples:
             self._compact(self._weights > 0)
         return leaving
 
-    def none_can_pass(self, top: Ints) -> bool:
+    def is_hopeless(self, top: Ints) -> bool:
         """Whether no class of what is left passes at the coarsest node, and so, where joining never undoes, at any."""
         from celosia.kernels.peel import label_node
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.evaluation.objective import variable_losses
 from celosia.risk.criteria import Classes, Criterion, KAnonymity
-from celosia.solver.evaluate import judge_together, judged_together
+from celosia.solver.evaluate import judge_together, looks_at_all_classes
 from celosia.solver.problem import SearchProblem
 from celosia.solver.published import ClassCounter
 from celosia.tuples.table import group_codes
@@ -56,9 +56,9 @@ def _passing_classes(criteria: Sequence[Criterion], classes: Classes) -> Mask:
     everybody = np.ones(len(classes), bool)
     passes = everybody
     for criterion in criteria:
-        if not judged_together(criterion):
+        if not looks_at_all_classes(criterion):
             passes = passes & criterion.measure(classes, everybody)[0]
-    together = [criterion for criterion in criteria if judged_together(criterion)]
+    together = [criterion for criterion in criteria if looks_at_all_classes(criterion)]
     return judge_together(classes, passes, together) if together else passes
 
 

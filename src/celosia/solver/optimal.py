@@ -86,7 +86,7 @@ class BoundedLattice:
         path: NDArray[np.int64] = climb(self.bound, avoided, start, self.top, self.stride, ceiling, most_steps)
         return path
 
-    def tame_above(self, node: int) -> None:
+    def exclude_above(self, node: int) -> None:
         """Do not go beyond to this node or higher again."""
         levels = zip(self.levels(node), self.depths.tolist(), strict=True)
         self._tame_grid[tuple(slice(level, None) for level, depth in levels if depth > 1)] = True
@@ -113,7 +113,7 @@ def search_listed(lattice: BoundedLattice, watch: StopConditions) -> tuple[BestN
             beyond = min(beyond + 0.5, FARTHEST) if reach == 1 else 0
         else:
             beyond = max(beyond - 1, 0)
-            lattice.tame_above(chosen)
+            lattice.exclude_above(chosen)
 
 
 def _bisect(lattice: BoundedLattice, path: NDArray[np.int64], best: BestNode) -> None:

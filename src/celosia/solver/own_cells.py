@@ -88,11 +88,11 @@ def _show_variable(table: CellTable, criteria: Sequence[Criterion], masked: Mask
     part_rows = np.zeros(len(first), np.int64)
     np.add.at(part_rows, part, table.quasi.rows)
     moving = hidden.copy()
-    trial = _with_column(masked, v, hidden & ~moving)
+    trial = _replace_column(masked, v, hidden & ~moving)
     label, fails = failing_classes(table, criteria, trial)
     moving &= ~fails[label]
     while True:
-        trial = _with_column(masked, v, hidden & ~moving)
+        trial = _replace_column(masked, v, hidden & ~moving)
         label, fails = failing_classes(table, criteria, trial)
         broken = np.unique(class_of[hidden & ~moving & fails[label]])
         kept_back = _smallest_moving_parts(broken, class_of, part, part_rows, moving)
@@ -109,7 +109,7 @@ def _smallest_moving_parts(broken: Ints, class_of: Ints, part: Ints, part_rows: 
     return part[order[first]]
 
 
-def _with_column(masked: Mask, v: int, column: Mask) -> Mask:
+def _replace_column(masked: Mask, v: int, column: Mask) -> Mask:
     changed = masked.copy()
     changed[:, v] = column
     return changed

@@ -93,9 +93,9 @@ class ClassCounter:
         if self.quasi.persons is not None:
             persons = persons_in_groups(self.quasi.persons, label, count)
         values = {name: self._values(name, label, count, (visible or {}).get(name)) for name in self._sensitive}
-        return Classes(rows, persons, values, self._domains, self._behind(label, count))
+        return Classes(rows, persons, values, self._domains, self._population_of_classes(label, count))
 
-    def _behind(self, label: Labels, count: int) -> Labels | None:
+    def _population_of_classes(self, label: Labels, count: int) -> Labels | None:
         """The population of each class: the same for all its tuples, or the least of what they say."""
         if self._population is None:
             return None

@@ -287,7 +287,7 @@ class IntermediateNodes:
     """
 
     def __init__(self, encoding: Encoding) -> None:
-        self._order = sorted(range(len(encoding.leaves)), key=lambda v: -_spread(encoding.leaves[v].rows))
+        self._order = sorted(range(len(encoding.leaves)), key=lambda v: -_effective_values(encoding.leaves[v].rows))
         self._spent: dict[Levels, int] = {}
 
     def next_node(self, levels: Levels, size: int) -> Levels | None:
@@ -312,6 +312,6 @@ class IntermediateNodes:
         return None if chosen == levels else chosen
 
 
-def _spread(rows: Index) -> float:
+def _effective_values(rows: Index) -> float:
     """The number of equally common values that would collide as often."""
     return float(rows.sum()) ** 2 / max(float((rows.astype(float) ** 2).sum()), 1.0)

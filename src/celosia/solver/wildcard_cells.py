@@ -45,12 +45,12 @@ class BaseFrequencies:
     def __init__(self, table: CellTable):
         self._codes, self._sizes, self._rows = table.quasi.codes, table.quasi.sizes, table.quasi.rows
         self.empty = empty_cells(table.quasi)
-        self._pattern, self._members = _by_pattern(self.empty)
+        self._pattern, self._members = _distinct_patterns(self.empty)
 
     def of(self, tuples: Ints, also_masked: Mask) -> Ints:
         """Rows compatible with each of these tuples once the named variables are masked in it."""
         total = np.zeros(len(tuples), np.int64)
-        patterns, members_of = _by_pattern(self.empty[tuples] | also_masked)
+        patterns, members_of = _distinct_patterns(self.empty[tuples] | also_masked)
         for pattern, at in zip(patterns, members_of, strict=True):
             for other, members in zip(self._pattern, self._members, strict=True):
                 visible = np.flatnonzero(~(pattern | other))
@@ -69,7 +69,7 @@ class BaseFrequencies:
         return rows[slot.reshape(-1)]
 
 
-def _by_pattern(empty: Mask) -> tuple[Mask, list[Ints]]:
+def _distinct_patterns(empty: Mask) -> tuple[Mask, list[Ints]]:
     """The distinct rows of a matrix of truths, and where each is."""
     patterns, label = np.unique(empty, axis=0, return_inverse=True)
     label = label.reshape(-1)
@@ -134,7 +134,7 @@ class _Cover:
                 left = agrees if left is None else left[agrees]
         return np.arange(len(self._rows)) if left is None else left
 
-    def _would_have(self, failing: int, chosen: int) -> int:
+    def _compatible_rows_under(self, failing: int, chosen: int) -> int:
         """Rows compatible with a tuple under a choice, given the choices of the others."""
         now, before = (self._compatible(failing, chosen, columns) for columns in (self._now, self._source))
         return int(self._base[chosen, failing] + self._rows[now].sum() - self._rows[before].sum())
@@ -152,23 +152,23 @@ class _Cover:
         self._chosen[failing] = chosen
         for v, column in enumerate(self._now):
             column[failing] = _ANY if self._sets[chosen, v] else self._source[v][failing]
-        self._frequency[failing] = self._would_have(failing, chosen)
+        self._frequency[failing] = self._compatible_rows_under(failing, chosen)
 
     def _dearest_first(self) -> None:
         """Tuples that need the dearest masks first: these cannot be spared and serve the others."""
         for failing in np.lexsort((np.arange(len(self._own)), self._rows, -self._price[self._own])).tolist():
             if self._frequency[failing] < self._k:
                 chosen = self._cheapest(failing) if self._small else None
-                self._choose(failing, self._most_useful(failing) if chosen is None else chosen)
+                self._choose(failing, self._most_useful_set(failing) if chosen is None else chosen)
 
     def _cheapest(self, failing: int) -> int | None:
         """The cheapest set that suffices thanks to the others, below what suffices without them."""
         for chosen in np.flatnonzero(self._fits(failing) & (self._price < self._price[self._own[failing]])).tolist():
-            if self._would_have(failing, chosen) >= self._k:
+            if self._compatible_rows_under(failing, chosen) >= self._k:
                 return int(chosen)
         return None
 
-    def _most_useful(self, failing: int) -> int:
+    def _most_useful_set(self, failing: int) -> int:
         """Of the sets that suffice at the same price, the one that helps most rows in need."""
         same = self._price == self._price[self._own[failing]]
         suffices = same & (self._base[:, failing] >= self._k) & self._fits(failing)
@@ -187,7 +187,7 @@ class _Cover:
         """Again and again the choice that brings most missing rows for its price."""
         while (self._frequency < self._k).any():
             _, failing, chosen = max(
-                (self._worth(failing, chosen), -failing, -chosen)
+                (self._rows_gained(failing, chosen), -failing, -chosen)
                 for failing in np.flatnonzero(self._frequency < self._k).tolist()
                 for chosen in self._allowed_sets(failing)
             )
@@ -200,10 +200,10 @@ class _Cover:
         allowed[self._own[failing]] = True
         return [int(chosen) for chosen in np.flatnonzero(allowed)]
 
-    def _worth(self, failing: int, chosen: int) -> float:
+    def _rows_gained(self, failing: int, chosen: int) -> float:
         rows, has = int(self._rows[failing]), int(self._frequency[failing])
         dearer = int(self._price[chosen] - self._price[self._chosen[failing]]) * rows
-        own = min(self._k - has, self._would_have(failing, chosen) - has) * rows
+        own = min(self._k - has, self._compatible_rows_under(failing, chosen) - has) * rows
         return (own + self._rows_helped(failing, chosen)) / max(dearer, 1)
 
     def _choose_again(self) -> None:
@@ -212,11 +212,11 @@ class _Cover:
             before = self._total()
             masked = np.flatnonzero(self._chosen)
             for failing in masked[np.argsort(-self._price[self._chosen[masked]], kind="stable")].tolist():
-                self._cheaper(failing)
+                self._try_cheaper_set(failing)
             if self._total() == before:
                 return
 
-    def _cheaper(self, failing: int) -> None:
+    def _try_cheaper_set(self, failing: int) -> None:
         current = self._sets[self._chosen[failing]]
         cheaper = (self._price < self._price[self._chosen[failing]]) & self._fits(failing)
         if not self._small:
@@ -224,7 +224,7 @@ class _Cover:
         for chosen in np.flatnonzero(cheaper).tolist():
             _, lose = self._compatible_changes(failing, chosen)
             hold = bool((self._frequency[lose[lose != failing]] - self._rows[failing] >= self._k).all())
-            if hold and self._would_have(failing, chosen) >= self._k:
+            if hold and self._compatible_rows_under(failing, chosen) >= self._k:
                 self._choose(failing, chosen)
                 return
 

@@ -78,7 +78,7 @@ def check_stats(folder: PathArg, *, budget_seconds: float | None = None, report:
     figures = {
         "stats_identifiers": sum(finding.kind not in _REVERSIBLE for finding in findings),
         "stats_hashes": sum(finding.kind in _REVERSIBLE for finding in findings),
-        "stats_rules": _without_rule(present, rows) + len(uncatalogued),
+        "stats_rules": _count_columns_without_rule(present, rows) + len(uncatalogued),
         "stats_catalogue": len(uncatalogued) + len(absent),
         "stats_recoverable": sum(finding.recoverable + finding.disclosed + finding.unproven for finding in tables),
         "stats_log": max(0, unlogged),
@@ -221,7 +221,7 @@ def _below_by_audience(rows: Mapping[str, pa.Table], entries: Sequence[Catalogue
     return {f"stats_k/{audience}": count for audience, count in below.items()}
 
 
-def _without_rule(entries: Sequence[CatalogueEntry], rows: Mapping[str, pa.Table]) -> int:
+def _count_columns_without_rule(entries: Sequence[CatalogueEntry], rows: Mapping[str, pa.Table]) -> int:
     """Columns of STATS that the catalogue explains by no rule."""
     return sum(
         len(set(rows[entry.table].column_names) - {column.column for column in entry.columns}) for entry in entries

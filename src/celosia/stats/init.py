@@ -130,7 +130,7 @@ def _sections(source: str, target: str, blocks: Sequence[_Block]) -> list[tuple[
         ("zone", {"zone": "America/Asuncion"}),
         ("audiences", dict(DEFAULT_AUDIENCES)),
         *([("maps", used)] if used else []),
-        ("personal", {_plain(block.table): _personal(block) for block in blocks}),
+        ("personal", {_plain_name(block.table): _personal(block) for block in blocks}),
         ("tables", _tables(blocks)),
     ]
 
@@ -154,9 +154,9 @@ def _tables(blocks: Sequence[_Block]) -> Any:
 
 
 def _table(block: _Block, rules: Sequence[tuple[str, str]]) -> Any:
-    name = _plain(block.table)
+    name = _plain_name(block.table)
     table = tomlkit.table()
-    table["name"] = "_".join([name, "por", *(_plain(column) for column, _ in rules)])[:_LONGEST]
+    table["name"] = "_".join([name, "por", *(_plain_name(column) for column, _ in rules)])[:_LONGEST]
     for key, value in {"title": "", "from": name, "frequency": "daily"}.items():
         table[key] = value
     dimensions, measures = tomlkit.aot(), tomlkit.aot()
@@ -170,7 +170,7 @@ def _table(block: _Block, rules: Sequence[tuple[str, str]]) -> Any:
 def _dimension(column: str, rule: str) -> Any:
     dimension = tomlkit.table()
     for key, value in {
-        "name": _plain(column),
+        "name": _plain_name(column),
         "column": column,
         "rule": _AS.get(rule, rule),
         **_SETTINGS[rule],
@@ -179,7 +179,7 @@ def _dimension(column: str, rule: str) -> Any:
     return dimension
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     """A name that every database takes as it is."""
     words = re.sub(r"[^a-z0-9_]+", "_", name.rpartition(".")[2].lower()).strip("_")
     return words if words[:1].isalpha() else f"t_{words}"

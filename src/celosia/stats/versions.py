@@ -226,7 +226,7 @@ def _audience_tables(run: _CountingRun, table: StatsTable, relation: Any) -> lis
     specs = specs_of(config, table, relation, source.fetch, run.folder, run.now, source.dialect)
     fine = labels_for(table, specs, relation)
     cuts = {
-        dimension.name: _cuts(config, dimension, specs[dimension.name], fine[dimension.name], run.folder)
+        dimension.name: _cuts_of_dimension(config, dimension, specs[dimension.name], fine[dimension.name], run.folder)
         for dimension in table.dimensions
     }
     thresholds = sorted({config.k_of(audience) for audience in table.audiences})
@@ -236,7 +236,7 @@ def _audience_tables(run: _CountingRun, table: StatsTable, relation: Any) -> lis
     for k, merge in _merges(run, table, fine, thresholds).items():
         merges_by_labels.setdefault((tuple(sorted(merge.joined)), merge.label), {})[k] = merge
     return [
-        _AudienceTable(table, merges, _with_others(table, cuts, joined, label), fine)
+        _AudienceTable(table, merges, _join_merged_cuts(table, cuts, joined, label), fine)
         for (joined, label), merges in merges_by_labels.items()
     ]
 
@@ -255,7 +255,7 @@ def _merges(
         return {k: merge_small(counts, k, lambda joined: counted.persons({name: joined}), OTHERS) for k in thresholds}
 
 
-def _with_others(
+def _join_merged_cuts(
     table: StatsTable, cuts: Mapping[str, tuple[Cut, ...]], joined: tuple[str, ...], label: str
 ) -> dict[str, tuple[Cut, ...]]:
     """The cuts with the merged categories as one."""
@@ -296,7 +296,9 @@ def _can_be_incremental(personal: Personal, table: StatsTable) -> bool:
     return personal.changed is not None and periods and table.action == "suppress"
 
 
-def _cuts(config: StatsConfig, dimension: Dimension, spec: RuleSpec, fine: Any, folder: Path) -> tuple[Cut, ...]:
+def _cuts_of_dimension(
+    config: StatsConfig, dimension: Dimension, spec: RuleSpec, fine: Any, folder: Path
+) -> tuple[Cut, ...]:
     """The cuts of a dimension from its coarsest level to the finest; a single one where it has no levels."""
     names = dimension.settings.get("levels") or ()
     levels, below = [Cut(cut_key(dimension), fine)], fine

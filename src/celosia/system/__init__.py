@@ -122,7 +122,7 @@ def _is_alive_on_windows(process: int) -> bool:
         kernel.CloseHandle(ctypes.c_void_p(handle))
 
 
-def _is_held(path: str) -> bool:
+def _is_locked_by_program(path: str) -> bool:
     """Whether a program keeps a file to itself: `open` gives no reason where Windows refuses it."""
     kernel = _kernel32()
     handle = kernel.CreateFileW(path, _READ, _SHARED, None, _EXISTING, 0, None)
@@ -168,7 +168,7 @@ def path_in_use(fault: OSError) -> str:
     path = next((os.fsdecode(name) for name in names if isinstance(name, str | bytes)), "")
     if number in (_SHARING_VIOLATION, _LOCK_VIOLATION):
         return path
-    if WINDOWS and number is None and fault.errno == errno.EACCES and _is_held(path):
+    if WINDOWS and number is None and fault.errno == errno.EACCES and _is_locked_by_program(path):
         return path
     # What Windows answers to a move over a file in use, or of a folder with one; a read-only file is another matter.
     is_move = number == _ACCESS_DENIED and fault.filename2 is not None

@@ -29,10 +29,10 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w.:\\/~+][\w.:\\/~+-]*")
 
 def usable_path(path: Path) -> Path:
     """The path of a file or folder by which this system opens it, and what is made below it."""
-    return Path(_without_limit(str(path))) if system.WINDOWS else _as_spelt(path)
+    return Path(_long_path(str(path))) if system.WINDOWS else _path_as_spelt(path)
 
 
-def _without_limit(path: str) -> str:
+def _long_path(path: str) -> str:
     r"""A path of Windows that may become too long, as `\\?\C:\…` or `\\?\UNC\server\share\…`; else as it is."""
     absolute = ntpath.abspath(path)
     if absolute.startswith(LONG_PATH) or len(absolute) + _BELOW <= _LONGEST or _opens_long_paths():
@@ -48,11 +48,11 @@ def _opens_long_paths() -> bool:
         return False
 
 
-def _as_spelt(path: Path) -> Path:
+def _path_as_spelt(path: Path) -> Path:
     """The path with each name as the disk spells it, where another system put letter and accent apart."""
     if str(path).isascii() or os.path.lexists(path):
         return path
-    parent = _as_spelt(path.parent)
+    parent = _path_as_spelt(path.parent)
     try:
         names = sorted(os.listdir(parent))
     except OSError:

@@ -27,11 +27,11 @@ from celosia.tables.system import (
     System,
     best_displacement,
     components,
+    integer_displacement,
     neighbourhood,
     shortest_displacement,
     system_of,
     tighten,
-    whole_move,
 )
 
 Width = NDArray[np.float64] | NDArray[np.int64] | int | float
@@ -141,7 +141,7 @@ class _Attacker:
     def __post_init__(self) -> None:
         size = self.system.size
         self.least, self.most = np.zeros(size), np.zeros(size)
-        self.narrow = self.audited & self._too_narrow(self.system.low, self.system.high)
+        self.narrow = self.audited & self._are_too_narrow(self.system.low, self.system.high)
         self.open = self.audited & ~self.narrow
         self.inexact = np.zeros(size, np.bool_)
         self.seen = {int(column): {0} for column in np.flatnonzero(self.open)}
@@ -212,7 +212,7 @@ class _Attacker:
             if self._is_over() or in_vain >= patience:
                 break
             if self.open[group[position]]:
-                self._settle(part, group, int(position))
+                self._settle_cell(part, group, int(position))
                 in_vain = in_vain + 1 if self.open[group[position]] else 0
             if self.exact and self.audited[group[position]]:
                 self._find_extremes(part, group, int(position))
@@ -231,7 +231,7 @@ class _Attacker:
         self.least[group] = np.minimum(self.least[group], move)
         self.most[group] = np.maximum(self.most[group], move)
         if not self.whole:
-            self.open[group] &= self._too_narrow(self.least[group], self.most[group], group)
+            self.open[group] &= self._are_too_narrow(self.least[group], self.most[group], group)
             return
         moved = self.system.cells[group[move != 0]]
         for position in np.flatnonzero(self.open[group] & (move != 0)):
@@ -241,7 +241,7 @@ class _Attacker:
             self.rests_on.setdefault(int(self.system.cells[column]), []).append(moved)
             self.open[column] = len(values) <= self.width[column]
 
-    def _too_narrow(self, low: Reals, high: Reals, columns: Cells | slice = slice(None)) -> Flags:
+    def _are_too_narrow(self, low: Reals, high: Reals, columns: Cells | slice = slice(None)) -> Flags:
         width = self.width[columns]
         if self.whole:
             return np.asarray(high - low < width)
@@ -260,7 +260,7 @@ class _Attacker:
                 return
             gain = np.where(self.open[group], _sweep_directions(box, turn), 0.0)
             loose = best_displacement(box, gain, whole=False, seconds=self._seconds_left())
-            move = None if isinstance(loose, Outcome) else whole_move(box, loose)
+            move = None if isinstance(loose, Outcome) else integer_displacement(box, loose)
             if move is None:
                 return
             self._record(part, group, move)
@@ -273,7 +273,7 @@ class _Attacker:
         loose = best_displacement(part, gain, whole=False, seconds=self._seconds_left())
         if isinstance(loose, Outcome):
             return loose
-        move = whole_move(part, loose)
+        move = integer_displacement(part, loose)
         return self._branch(part, gain, nodes, finished) if move is None else move
 
     def _branch(self, part: System, gain: Reals, nodes: int, finished: bool = False) -> Reals | Outcome:
@@ -281,12 +281,12 @@ class _Attacker:
         strict = best_displacement(part, gain, whole=True, finished=finished, nodes=nodes, seconds=self._seconds_left())
         if isinstance(strict, Outcome):
             return strict
-        move = whole_move(part, strict)
+        move = integer_displacement(part, strict)
         return Outcome.UNKNOWN if move is None else move
 
     # --- one cell -----------------------------------------------------------------------------------
 
-    def _settle(self, part: System, group: Cells, position: int) -> None:
+    def _settle_cell(self, part: System, group: Cells, position: int) -> None:
         if self.whole:
             self._count_values(part, group, position)
         else:
@@ -330,7 +330,7 @@ class _Attacker:
         loose = shortest_displacement(part, np.ones(part.size), position, sense, span, self._seconds_left())
         if isinstance(loose, Outcome):
             return loose
-        move = whole_move(part, loose)
+        move = integer_displacement(part, loose)
         if move is not None and gap[0] <= move[position] <= gap[1]:
             return move
         if not nodes:
@@ -375,7 +375,7 @@ class _Attacker:
         column, gain = int(group[position]), np.zeros(part.size)
         gain[position] = sense
         if self.whole:
-            move = self._whole_extreme(part, gain, position)
+            move = self._integer_extreme(part, gain, position)
         else:
             move = self._furthest_move(part, position, sense, math.inf)
         if isinstance(move, Outcome):
@@ -386,7 +386,7 @@ class _Attacker:
         self.most[column] = max(self.most[column], _infinite_at_limit(move[position]))
         self.least[column] = min(self.least[column], _infinite_at_limit(move[position]))
 
-    def _whole_extreme(self, part: System, gain: Reals, position: int) -> Reals | Outcome:
+    def _integer_extreme(self, part: System, gain: Reals, position: int) -> Reals | Outcome:
         loose = best_displacement(part, gain, whole=False, seconds=self._seconds_left())
         if not isinstance(loose, Outcome) and abs(loose[position]) >= FAR * (1 - _TIE):
             return loose

@@ -138,14 +138,14 @@ def with_empty(table: CellTable, under: int | None = None) -> CellTable:
         for pattern in patterns
         if pattern[top != ALL].all()
     ]
-    listed = _not_listed(table, np.concatenate([table.codes[:0], *every]))
+    listed = _unlisted_codes(table, np.concatenate([table.codes[:0], *every]))
     if under is not None:
         # A published empty margin would disclose the zeros in it.
-        listed = _not_listed(table, np.concatenate([listed, *_margins_over(table, listed, patterns)]))
+        listed = _unlisted_codes(table, np.concatenate([listed, *_margins_over(table, listed, patterns)]))
     return _append_empty(table, listed)
 
 
-def _not_listed(table: CellTable, codes: Codes) -> Codes:
+def _unlisted_codes(table: CellTable, codes: Codes) -> Codes:
     """The codes that are not yet cells of the table, without repetition."""
     keys = np.concatenate([table.codes, codes])
     first, _ = group_codes(keys + 1, [len(dimension.labels) + 1 for dimension in table.dimensions])
@@ -162,7 +162,7 @@ def _margins_over(table: CellTable, codes: Codes, patterns: NDArray[np.bool_]) -
     return margins
 
 
-def beneath_small(table: CellTable, under: int) -> Flags:
+def cells_inside_small(table: CellTable, under: int) -> Flags:
     """Cells inside another of 1 to `under - 1` persons: the only hidden ones that may be zeros of `with_empty`."""
     sizes = [len(dimension.labels) + 1 for dimension in table.dimensions]
     small = table.codes[(table.persons > 0) & (table.persons < under)]

@@ -21,11 +21,11 @@ from celosia.tables.system import (
     Outcome,
     System,
     best_displacement,
+    integer_displacement,
     neighbourhood,
     shortest_displacement,
     system_of,
     tighten,
-    whole_move,
 )
 
 _NEAR = 3000  # cells around one in which a displacement is sought first
@@ -84,7 +84,7 @@ class ComplementSearch:
             np.union1d(complements[0].cells, complements[1].cells), complements[0].moved, complements[0].move
         )
 
-    def stuck(self, cells: Flags) -> int:
+    def count_unprotectable(self, cells: Flags) -> int:
         """How many of these cells no complement can protect, as far as that is known without solving."""
         return 0 if self.network is None else int((cells & ~self._movable_cells(self.network, cells)).sum())
 
@@ -158,13 +158,13 @@ class ComplementSearch:
             move = shortest_displacement(scaled, priced, target, sense, (step / unit, math.inf))
             if isinstance(move, Outcome):
                 return None
-            whole = whole_move(part, move) if self.whole else move
+            whole = integer_displacement(part, move) if self.whole else move
             if whole is not None:
                 return whole
             first = move if first is None else first
-        return None if first is None else self._whole_move_near(part, price, target, first)
+        return None if first is None else self._integer_displacement_near(part, price, target, first)
 
-    def _whole_move_near(self, part: System, price: Reals, target: int, loose: Reals) -> Reals:
+    def _integer_displacement_near(self, part: System, price: Reals, target: int, loose: Reals) -> Reals:
         """A displacement in whole numbers of cells that move in the loose one or are hidden; else the loose one."""
         columns, seconds = np.flatnonzero((np.abs(loose) > _MOVED) | (price <= _LITTLE)), self.seconds_left()
         if len(columns) > _BRANCHED or seconds == 0.0:

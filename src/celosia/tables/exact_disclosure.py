@@ -135,12 +135,12 @@ def _parts(relations: Any, unknown: Cells, gap: int) -> _Parts:
         np.searchsorted(of_column[order], numbers),
         np.searchsorted(of_row[row_order], numbers),
         of_column[order],
-        _as_system(touching[row_order][:, order], _PRIME_BELOW - gap),
+        _modular_system(touching[row_order][:, order], _PRIME_BELOW - gap),
         gap,
     )
 
 
-def _as_system(matrix: Any, prime: int) -> tuple[NDArray[np.int64], ...]:
+def _modular_system(matrix: Any, prime: int) -> tuple[NDArray[np.int64], ...]:
     by_row, by_column = matrix.tocsr(), matrix.tocsc()
     by_row.sort_indices()
     by_column.sort_indices()
@@ -172,17 +172,17 @@ def _build_task(
     relations = additive_relations(grid)
     return _Task(
         relations,
-        _as_system(relations, _PRIME_BELOW - 1),
+        _modular_system(relations, _PRIME_BELOW - 1),
         primary.copy(),
         singletons.copy(),
-        _twins(grid, required),
+        _label_equal_cells(grid, required),
         required,
         ~required & ~fixed & (grid.values != 0),
         grid.cost.astype(np.int64),
     )
 
 
-def _twins(grid: Grid, hidden: Flags) -> Cells:
+def _label_equal_cells(grid: Grid, hidden: Flags) -> Cells:
     """A label per cell: a whole and its only part have the same people, so that who knows one knows the other.
 
     Empty parts do not count unless they are hidden: then an outsider cannot know that the other part is the only one.
@@ -364,13 +364,13 @@ def _decide(task: _Task, parts: _Parts, undecided: Flags) -> tuple[Cells, Flags]
     candidates = candidates[np.lexsort((parts.cells[candidates], -task.cost[parts.cells[candidates]]))]
     candidates = candidates[np.argsort(parts.part[candidates], kind="stable")]
     verdicts = np.zeros(len(candidates), np.int8)
-    for part, cells, watched in _by_part(parts, candidates, members):
+    for part, cells, watched in _slices_by_part(parts, candidates, members):
         verdicts[cells] = _verdicts(parts, part, candidates[cells], members[watched], flags)
     decided = verdicts != UNDECIDED
     return parts.cells[candidates[decided]], verdicts[decided] == PUBLISH
 
 
-def _by_part(parts: _Parts, *columns: Cells) -> Iterator[tuple[Any, ...]]:
+def _slices_by_part(parts: _Parts, *columns: Cells) -> Iterator[tuple[Any, ...]]:
     """Each part with a column of the first list, and the slices of all lists (sorted by part) that belong to it."""
     numbers = np.unique(parts.part[columns[0]])
     first = [np.searchsorted(parts.part[listed], numbers) for listed in columns]

@@ -54,7 +54,7 @@ class Network:
 
         if move is not None and move < 0:
             # A move down is a move up in the same network with every arc reversed.
-            starts, columns, moves = self._with_reversed_arcs().cycles(wanted, -move)
+            starts, columns, moves = self._reverse_arcs().cycles(wanted, -move)
             return starts, columns, -moves
         step = 1 if move is None else move
         up, down = self.able & (self.high >= step), self.able & (self.low <= -step)
@@ -74,7 +74,7 @@ class Network:
         moved: Cells = push_flow(column, move, self.arcs, self.low, self.high, self.able, price)
         return moved
 
-    def _with_reversed_arcs(self) -> Network:
+    def _reverse_arcs(self) -> Network:
         starts, columns, tail, head = self.arcs
         return Network((starts, columns, head, tail), self.able, -self.high, -self.low, self.complete)
 
@@ -118,10 +118,10 @@ def ends_of(system: System) -> Ends:
     rows[able, 0], signs[able, 0] = matrix.indices[first], matrix.data[first]
     rows[able, 1] = np.where(last > first, matrix.indices[last], outer)
     signs[able, 1] = np.where(last > first, matrix.data[last], 1)
-    return Ends(rows, signs, *_by_row(rows, able, outer + 1), able)
+    return Ends(rows, signs, *_columns_by_row(rows, able, outer + 1), able)
 
 
-def _by_row(ends: Cells, able: Flags, rows: int) -> tuple[Cells, Cells]:
+def _columns_by_row(ends: Cells, able: Flags, rows: int) -> tuple[Cells, Cells]:
     """The able columns of every row, the outer node last, in compressed rows."""
     columns = np.repeat(np.flatnonzero(able), 2)
     row = ends[able].reshape(-1)
@@ -139,7 +139,7 @@ def cycles(system: System, wanted: Flags) -> tuple[Moves, Flags]:
         return [], none
     network = network_of(system)
     if network is None:
-        return _one_by_one(system, wanted), none
+        return _move_each_column(system, wanted), none
     starts, columns, moves = network.cycles(wanted)
     fixed = wanted & network.able if network.complete else none
     fixed[columns] = False
@@ -166,7 +166,7 @@ def furthest(system: System, network: Network, column: int, most: int) -> Moves:
     return moves
 
 
-def _one_by_one(system: System, wanted: Flags) -> Moves:
+def _move_each_column(system: System, wanted: Flags) -> Moves:
     from celosia.kernels.cycles import find_cycles
 
     ends = ends_of(system)

@@ -88,7 +88,7 @@ def intervals(publication: Publication, *, budget_seconds: float | None = None) 
     filled = possible_filling(grid, unknown, bounds)
     if filled is None:
         # Rounded values, or others that do not add up: totals disclose nothing about their parts.
-        return _as_published(keys, values, unknown, bounds)
+        return _published_intervals(keys, values, unknown, bounds)
     possible = audit(
         _public_grid(keys, filled, publication.relations), unknown, bounds, exact=True, budget_seconds=budget_seconds
     )
@@ -119,7 +119,9 @@ def _public_grid(keys: Sequence[Key], values: np.ndarray, relations: Sequence[Re
     )
 
 
-def _as_published(keys: Sequence[Key], values: np.ndarray, unknown: np.ndarray, bounds: Bounds) -> dict[Key, Interval]:
+def _published_intervals(
+    keys: Sequence[Key], values: np.ndarray, unknown: np.ndarray, bounds: Bounds
+) -> dict[Key, Interval]:
     low, high = np.where(unknown, bounds.low, values), np.where(unknown, bounds.high, values)
     return {key: (float(low[at]), float(high[at])) for at, key in enumerate(keys)}
 
@@ -154,7 +156,7 @@ def _changed_rests(
     shared = set(publications[earlier].relations)
     for relation in publications[later].relations:
         if relation.additive and relation in shared:
-            unknown = [frozenset(p for p in relation.parts if not _exact(known[at][p])) for at in (earlier, later)]
+            unknown = [frozenset(p for p in relation.parts if not _is_exact(known[at][p])) for at in (earlier, later)]
             for rest in dict.fromkeys((*unknown, unknown[0] | unknown[1])):
                 before, after = (_sum_known(known[at], relation, rest) for at in (earlier, later))
                 if len(rest) > 1 and before is not None and after is not None:
@@ -164,15 +166,15 @@ def _changed_rests(
 
 def _sum_known(known: Mapping[Key, Interval], relation: Relation, rest: frozenset[Key]) -> float | None:
     """The sum of some parts where it follows, from themselves or from the whole and the others."""
-    if all(_exact(known[part]) for part in rest):
+    if all(_is_exact(known[part]) for part in rest):
         return sum(known[part][0] for part in rest)
     others = [part for part in relation.parts if part not in rest]
-    if not all(_exact(known[cell]) for cell in (relation.whole, *others)):
+    if not all(_is_exact(known[cell]) for cell in (relation.whole, *others)):
         return None
     return known[relation.whole][0] - sum(known[part][0] for part in others)
 
 
-def _exact(interval: Interval) -> bool:
+def _is_exact(interval: Interval) -> bool:
     return interval[0] == interval[1]
 
 

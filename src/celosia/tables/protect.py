@@ -262,9 +262,9 @@ def _more_to_hide(task: _Task, concealed: Flags, todo: Flags, result: Audit) -> 
     candidates = _candidates(task, concealed)
     known = task.bounds_of(task.status(concealed | candidates))
     search = build_complement_search(task.grid, concealed, candidates, known, task.whole, task.seconds_left)
-    stuck = search.stuck(todo)
-    if stuck:
-        raise TableUnprotectable(cells=stuck)
+    unprotectable = search.count_unprotectable(todo)
+    if unprotectable:
+        raise TableUnprotectable(cells=unprotectable)
     if task.whole and (task.width[todo] > 1).any() and search.network is None:
         # How far these cells can already move.
         result = task.audit_cells(concealed, todo, exact=True)
@@ -278,7 +278,7 @@ def _hide_cheapest(task: _Task, search: ComplementSearch, disclosed: Flags, resu
     for cell in np.flatnonzero(disclosed):
         if not todo[cell] or task.seconds_left() == 0.0:
             continue
-        spread = _spread(task, search, result, int(cell))
+        spread = _slack_of_cell(task, search, result, int(cell))
         if search.network is not None and sum(spread) >= task.width[cell]:
             # What was hidden for others is enough; in a network no value in between is missing.
             continue
@@ -298,7 +298,7 @@ def _hide_cheapest(task: _Task, search: ComplementSearch, disclosed: Flags, resu
     return chosen, hints
 
 
-def _spread(task: _Task, search: ComplementSearch, result: Audit, cell: int) -> tuple[float, float]:
+def _slack_of_cell(task: _Task, search: ComplementSearch, result: Audit, cell: int) -> tuple[float, float]:
     """How far above and below its value a cell can already be."""
     value, width = float(task.grid.values[cell]), int(task.width[cell])
     known = search.spread(cell, width) if width > 1 else None

@@ -297,7 +297,7 @@ def shortest_displacement(
     )
 
 
-def whole_move(system: System, move: Reals) -> Reals | None:
+def integer_displacement(system: System, move: Reals) -> Reals | None:
     """The solver's displacement, or a small multiple of it, in whole numbers and verified; None if there is none."""
     for times in (1, 2, 3, 4):
         candidate = np.rint(move * times)

@@ -44,18 +44,18 @@ def lines_where(given: StepInput, tables: Sequence[Condition]) -> NDArray[np.boo
     for table in tables:
         all_columns = np.ones(given.lines, bool)
         for name, values in table.items():
-            all_columns &= _among(given.columns[name], values)
+            all_columns &= _is_among(given.columns[name], values)
         holds |= all_columns
     return holds
 
 
-def values_not_found(given: StepInput, tables: Sequence[Condition]) -> int:
+def count_unmatched_values(given: StepInput, tables: Sequence[Condition]) -> int:
     """How many of the declared values no row has: a sign of a code written in another way."""
     declared = {(name, value) for table in tables for name, values in table.items() for value in values}
     present = {name: set(pc.unique(given.columns[name]).to_pylist()) for name in columns_named(tables)}
     return sum(value not in present[name] for name, value in declared)
 
 
-def _among(cells: pa.Array, values: Sequence[str]) -> NDArray[np.bool_]:
+def _is_among(cells: pa.Array, values: Sequence[str]) -> NDArray[np.bool_]:
     among = pc.is_in(cells, value_set=pa.array(list(dict.fromkeys(values)), cells.type))
     return np.asarray(among.to_numpy(zero_copy_only=False), bool)

@@ -78,7 +78,7 @@ def area_of(parts: tuple[Polygon, ...], x: Floats, y: Floats) -> tuple[NDArray[n
     several = np.zeros(len(x), bool)
     names = np.array([part.name for part in parts], object)
     for number, part in enumerate(parts):
-        inside = _inside(part.sides, x, y)
+        inside = _is_inside(part.sides, x, y)
         taken = inside & (area >= 0)
         several[taken] |= names[area[taken]] != part.name
         area[inside & ~taken] = number
@@ -127,16 +127,16 @@ def _sides(path: Path, polygon: Any) -> Floats:
     points = np.concatenate(rings)
     if not np.isfinite(points).all() or (np.abs(points) > (180, 90)).any():
         raise _unusable(path, "degrees")
-    return np.concatenate([_upwards(np.hstack([ring, np.roll(ring, -1, axis=0)])) for ring in rings])
+    return np.concatenate([_upward_sides(np.hstack([ring, np.roll(ring, -1, axis=0)])) for ring in rings])
 
 
-def _upwards(sides: Floats) -> Floats:
+def _upward_sides(sides: Floats) -> Floats:
     """Sides from the lower end to the upper one; level ones meet no ray and are left out."""
     turned = np.where((sides[:, 1] > sides[:, 3])[:, None], sides[:, [2, 3, 0, 1]], sides)
     return np.asarray(turned[turned[:, 1] != turned[:, 3]])
 
 
-def _inside(sides: Floats, x: Floats, y: Floats) -> NDArray[np.bool_]:
+def _is_inside(sides: Floats, x: Floats, y: Floats) -> NDArray[np.bool_]:
     inside = np.zeros(len(x), bool)
     if not len(sides):
         return inside

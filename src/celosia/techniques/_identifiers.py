@@ -66,7 +66,7 @@ def replace_identifiers(
         texts = new_texts(known, group)
         distinct += len(known)
         for name in group:
-            columns[name], used = _look_up(given.columns[name], known, texts)
+            columns[name], used = _replace_known_identifiers(given.columns[name], known, texts)
             pairs[name] = (known.filter(used), texts.filter(used))
     return ReplacedIdentifiers(columns, pairs, distinct)
 
@@ -78,7 +78,7 @@ def identifiers(columns: Sequence[pa.Array], unknown: Sequence[str]) -> pa.Array
     return names.take(pc.sort_indices(names))
 
 
-def _look_up(cells: pa.Array, known: pa.Array, texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _replace_known_identifiers(cells: pa.Array, known: pa.Array, texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     """The cells with their new texts, and which identifiers occur in them."""
     index = pc.index_in(cells, value_set=known)
     used = np.zeros(len(known), bool)

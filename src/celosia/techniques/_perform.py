@@ -29,14 +29,14 @@ def perform(
     chosen: Technique, settings: Mapping[str, Any], given: StepInput, draws: Draws
 ) -> tuple[StepOutcome, StepChange]:
     """A technique's answer over the lines it is given, and the report of what it changes."""
-    _refuse(chosen, settings, given)
+    _refuse_unfit_rows(chosen, settings, given)
     outcome = chosen.apply(given, settings, draws)
     if any(len(column) != given.lines for column in outcome.columns.values()):
         raise AssertionError(f"{chosen.name} changed the number of lines")
     return outcome, _change(chosen, given, outcome)
 
 
-def _refuse(chosen: Technique, settings: Mapping[str, Any], given: StepInput) -> None:
+def _refuse_unfit_rows(chosen: Technique, settings: Mapping[str, Any], given: StepInput) -> None:
     rows = int(given.rows.sum())
     named = settings.get("columns") or tuple(given.columns)  # a stratum may well be empty
     treated = [given.columns[name] for name in named if name in given.columns]
@@ -112,7 +112,7 @@ def apply_to_frame(table: pa.Table, step: Mapping[str, Any], seed: bytes, label:
     outcome, change = perform(chosen, settings, given, Draws(seed, label))
     refuse_repeated(table.column_names, outcome)
     positions = _positions(outcome, line)
-    treated = _with_new_columns(table, outcome, line).take(pa.array(positions))
+    treated = _add_new_columns(table, outcome, line).take(pa.array(positions))
     return TreatedTable(treated, outcome, replace(change, rows=table.num_rows), positions)
 
 
@@ -128,7 +128,7 @@ def _lines(table: pa.Table, used: Sequence[str], lines: Lines) -> tuple[StepInpu
     else:
         _, first, line, rows = np.unique(rank, return_index=True, return_inverse=True, return_counts=True)
         rows = rows.astype(np.int64)
-    columns = {name: _plain(table.column(name)).take(pa.array(first)) for name in used}
+    columns = {name: _plain_column(table.column(name)).take(pa.array(first)) for name in used}
     return StepInput(columns, rows, tuple(table.column_names)), line.reshape(-1)
 
 
@@ -136,16 +136,16 @@ def _row_ranks(table: pa.Table, names: Sequence[str]) -> NDArray[np.int64]:
     """Rank of each row by the texts of some columns, in code-point order, column after column."""
     rank = np.zeros(table.num_rows, np.int64)
     for name in names:
-        codes, size = encode_values(_plain(table.column(name)))
+        codes, size = encode_values(_plain_column(table.column(name)))
         rank = np.unique(rank * max(size, 1) + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return rank
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
+def _plain_column(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks().cast(pa.large_string()) if isinstance(column, pa.ChunkedArray) else column
 
 
-def _with_new_columns(table: pa.Table, outcome: StepOutcome, line: NDArray[np.int64]) -> pa.Table:
+def _add_new_columns(table: pa.Table, outcome: StepOutcome, line: NDArray[np.int64]) -> pa.Table:
     lines = pa.array(line)
     old = dict(outcome.stands_for)
     columns = {

@@ -65,10 +65,10 @@ def _label_numbers(cells: pa.Array, numbers: NumberColumn, spec: Mapping[str, An
 
 
 def _bands_of(cells: pa.Array, spec: Mapping[str, Any]) -> RecodedColumn:
-    return each_value(cells, (), lambda values: band_labels([_plain(v, spec["decimal"]) for v in values], spec))
+    return each_value(cells, (), lambda values: band_labels([_plain_number(v, spec["decimal"]) for v in values], spec))
 
 
-def _plain(text: str, mark: str) -> str:
+def _plain_number(text: str, mark: str) -> str:
     """A number without blanks, exponent or useless zeros, as intervals read it."""
     number = Decimal(text.strip().replace(mark, "."))
     return str(int(number)) if number == number.to_integral_value() else f"{number:f}".replace(".", mark)

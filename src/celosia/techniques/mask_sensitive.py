@@ -39,7 +39,7 @@ def _uses(settings: Settings) -> tuple[str, ...]:
 
 def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     label, count = strata_of(given, settings["columns"])
-    poor = {name: _poor(given.columns[name], label, count, settings) for name in settings["sensitive"]}
+    poor = {name: _poor_classes(given.columns[name], label, count, settings) for name in settings["sensitive"]}
     if settings["together"]:
         any_poor: Mask = np.logical_or.reduce(list(poor.values()))
         poor = {name: any_poor for name in poor}  # noqa: C420 - typed, not Optional
@@ -56,7 +56,7 @@ def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     )
 
 
-def _poor(cells: pa.Array, label: NDArray[np.int64], count: int, settings: Settings) -> Mask:
+def _poor_classes(cells: pa.Array, label: NDArray[np.int64], count: int, settings: Settings) -> Mask:
     """Classes that show something, and fewer than l different values."""
     missing = _equal(cells, MISSING)
     visible = missing | ~silent_cells(cells)

@@ -106,7 +106,7 @@ def _add_noise(name: str, column: NumberColumn, groups: Sequence[Rows], chance: 
     for group in groups:
         lines = group[column.plain[group]]
         x, z = column.values[lines], chance[lines]
-        spread = _spread(x) if restore or not multiplied else 1.0
+        spread = _standard_deviation(x) if restore or not multiplied else 1.0
         if len(x) and (spread == 0 or (restore and len(x) < needed)):
             flat += 1
         elif len(x):
@@ -117,7 +117,7 @@ def _add_noise(name: str, column: NumberColumn, groups: Sequence[Rows], chance: 
     return values
 
 
-def _spread(values: Floats) -> float:
+def _standard_deviation(values: Floats) -> float:
     """Standard deviation; zero for fewer than two numbers or one value alone."""
     if len(values) < 2 or values.min() == values.max():
         return 0.0
@@ -140,7 +140,7 @@ def _add_correlated_noise(
     if settings["restore"]:
         _refuse_partly_missing(columns, complete)
     noisy = {name: column.values.copy() for name, column in columns.items()}
-    _refuse_flat(columns, groups, complete, 3 if settings["restore"] else 2)
+    _refuse_flat_stratum(columns, groups, complete, 3 if settings["restore"] else 2)
     for group in groups:
         whole = group[complete[group]]
         if not len(whole):
@@ -164,7 +164,7 @@ def _refuse_partly_missing(columns: Mapping[str, NumberColumn], complete: NDArra
         raise PartlyMissing(technique="noise", rows=partly)
 
 
-def _refuse_flat(
+def _refuse_flat_stratum(
     columns: Mapping[str, NumberColumn], groups: Sequence[Rows], complete: NDArray[np.bool_], needed: int
 ) -> None:
     """Refuse a stratum with numbers whose complete rows say nothing about their spread."""
@@ -246,13 +246,13 @@ def _noise_figures(before: Floats, after: Floats) -> dict[str, Any]:
     changed = int((before != after).sum())
     if len(before) and not changed:
         raise TechniqueRefuses(technique="noise", reason=messages.text("techniques.reason.noise_lost"))
-    spread = _spread(before)
+    spread = _standard_deviation(before)
     shift = (moments.mean(after) - moments.mean(before)) / spread if spread else None
     return {
         "cells": len(before),
         "changed": changed,
         "mean_shift_in_sd": shift,
-        "sd_ratio": _spread(after) / spread if spread else None,
+        "sd_ratio": _standard_deviation(after) / spread if spread else None,
     }
 
 

@@ -48,7 +48,7 @@ class PramDraw:
 def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     check_columns("pram", settings)
     matrix = None if settings["matrix"] is None else _matrix(settings)
-    stay = _stay(settings)
+    stay = _stay_probability(settings)
     strata, _ = strata_of(given, settings["strata"])
     columns, notes = {}, {}
     for name in settings["columns"]:
@@ -56,7 +56,7 @@ def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
         taking_part = _taking_part(cells, unknown_in(settings, name), settings["include"])
         chance = draws.uniform(given.lines)[taking_part], draws.uniform(given.lines)[taking_part]
         codes, size = encode_values(cells.filter(pa.array(taking_part)))
-        words = _words(cells.filter(pa.array(taking_part)))
+        words = _category_texts(cells.filter(pa.array(taking_part)))
         if matrix is None:
             change = through_two_stages(codes, strata[taking_part], size, stay, chance)
         else:
@@ -82,7 +82,7 @@ def _change_figures(codes: Rows, change: PramDraw) -> dict[str, Any]:
     }
 
 
-def _stay(settings: Settings) -> float:
+def _stay_probability(settings: Settings) -> float:
     if settings["stay"] is not None and settings["matrix"] is not None:
         raise wrong_setting("pram", "stay", "stay_or_matrix")
     stay = STAY if settings["stay"] is None else settings["stay"]
@@ -99,7 +99,7 @@ def _taking_part(cells: pa.Array, unknown: Sequence[str], include: Sequence[str]
     return ~special.to_numpy(zero_copy_only=False).astype(bool)
 
 
-def _words(cells: pa.Array) -> pa.Array:
+def _category_texts(cells: pa.Array) -> pa.Array:
     """The categories in code-point order, as `encode_values` numbers them."""
     words = pc.unique(cells)
     return words.take(pc.sort_indices(words))

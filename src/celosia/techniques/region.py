@@ -51,11 +51,11 @@ def _uses(settings: Settings) -> tuple[str, ...]:
 
 def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     if settings["place"] is not None:
-        return _of_places(given, settings)
-    return _of_points(given, settings)
+        return _regions_of_places(given, settings)
+    return _regions_of_points(given, settings)
 
 
-def _of_points(given: StepInput, settings: Settings) -> StepOutcome:
+def _regions_of_points(given: StepInput, settings: Settings) -> StepOutcome:
     path = Path(settings["areas"])
     parts = read_areas(path, settings["name"])
     points = points_in(_NAME, given, settings)
@@ -71,7 +71,7 @@ def _of_points(given: StepInput, settings: Settings) -> StepOutcome:
     return StepOutcome({settings["into"]: regions}, {settings["into"]: both[0]}, removed=both, notes=notes)
 
 
-def _of_places(given: StepInput, settings: Settings) -> StepOutcome:
+def _regions_of_places(given: StepInput, settings: Settings) -> StepOutcome:
     column, find, others = settings["place"], _finder(settings), settings["others"]
 
     def publish(values: Sequence[str]) -> list[str | None]:
@@ -84,14 +84,14 @@ def _of_places(given: StepInput, settings: Settings) -> StepOutcome:
 
 def _finder(settings: Settings) -> Find:
     if settings["mapping"] is None:
-        return _official(settings)
+        return _official_finder(settings)
     hierarchy, _ = read_csv(Path(settings["mapping"]), settings["place"])
     if hierarchy.height < 1:
         raise wrong_setting(_NAME, "mapping", "mapping")
     return {row[0]: row[1] for row in to_rows(hierarchy)}.get
 
 
-def _official(settings: Settings) -> Find:
+def _official_finder(settings: Settings) -> Find:
     official = lookup(settings["list"])
     # The official division a place list speaks of: the department or the region.
     divisions = (level for level in ("department", "region") if level in official.levels)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia import messages
 from celosia.model.parameters import Flag, Many, Text, TomlTable
 from celosia.techniques._columns import numbers_in, total_of
-from celosia.techniques._conditions import columns_named, conditions, lines_where, values_not_found
+from celosia.techniques._conditions import columns_named, conditions, count_unmatched_values, lines_where
 from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
 from celosia.techniques._parameters import DECIMAL, UNKNOWN
@@ -33,7 +33,7 @@ def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     _refuse_unconfirmed(given, dropped, settings)
     notes = {
         "rows_removed": int(given.rows[dropped].sum()),
-        "values_not_found": values_not_found(given, tables),
+        "values_not_found": count_unmatched_values(given, tables),
         "totals": {name: _figures(given, name, settings, ~dropped) for name in settings["totals"]},
     }
     return StepOutcome(dropped=dropped, notes=notes)

@@ -16,7 +16,7 @@ from celosia.model.errors import UnknownVariable
 from celosia.model.parameters import Many, Text, TomlTable
 from celosia.techniques._calendar import DAY_FORMATS, days_in, parse_day
 from celosia.techniques._checks import wrong_setting
-from celosia.techniques._conditions import columns_named, conditions, lines_where, values_not_found
+from celosia.techniques._conditions import columns_named, conditions, count_unmatched_values, lines_where
 from celosia.techniques._contract import Lines, Settings, StepInput, StepOutcome, Technique
 from celosia.techniques._draws import Draws
 from celosia.techniques._parameters import UNKNOWN, ZONE
@@ -56,7 +56,7 @@ def _select_lines(given: StepInput, settings: Settings) -> tuple[NDArray[np.bool
     tables = conditions(_NAME, "keep", settings["keep"])
     if tables:
         selected &= lines_where(given, tables)
-        notes["values_not_found"] = values_not_found(given, tables)
+        notes["values_not_found"] = count_unmatched_values(given, tables)
     if _has_period(settings):
         inside, undated = _period(given, settings)
         notes["rows_without_date"] = int(given.rows[selected & undated].sum())

@@ -44,7 +44,7 @@ def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
     household, many = _households(given, settings["household"])
     first = _first_rows(household, many)
     levels = [strata_of(given, geography[: depth + 1])[0] for depth in range(len(geography))]
-    _refuse_apart(levels[-1], household, first, settings["household"])
+    _refuse_split_household(levels[-1], household, first, settings["household"])
     risk = risk_levels(given, settings, household, many, levels)
     areas = [np.zeros(many, np.int64), *(level[first] for level in levels)]
     known = _known_area(given, geography)[first]
@@ -59,7 +59,7 @@ def _apply(given: StepInput, settings: Settings, draws: Draws) -> StepOutcome:
         "households_moved": int((partner >= 0).sum()),
         "households_at_risk": int(at_risk.sum()),
         "households_at_risk_without_partner": int((at_risk & (partner < 0)).sum()),
-        "households_at_risk_moved_within_their_area": _moved_within(partner, risk, areas),
+        "households_at_risk_moved_within_their_area": _count_moved_within(partner, risk, areas),
         "households_wanted": target,
         "households_without_area": int((~known).sum()),
     }
@@ -89,7 +89,7 @@ def _first_rows(household: Rows, many: int) -> Rows:
     return first
 
 
-def _refuse_apart(area: Rows, household: Rows, first: Rows, name: str) -> None:
+def _refuse_split_household(area: Rows, household: Rows, first: Rows, name: str) -> None:
     apart = np.unique(household[area != area[first[household]]])
     if len(apart):
         raise HouseholdsApart(technique="swap_households", variable=name, households=len(apart))
@@ -189,7 +189,7 @@ def _runs(*keys: Rows) -> tuple[Rows, Rows]:
     return start[number], np.append(start[1:], len(changes))[number]
 
 
-def _moved_within(partner: Rows, risk: Rows, areas: Sequence[Rows]) -> int:
+def _count_moved_within(partner: Rows, risk: Rows, areas: Sequence[Rows]) -> int:
     """Households at risk whose partner lives in the same area of the level at which they are at risk."""
     within = 0
     for depth, area in enumerate(areas[1:]):

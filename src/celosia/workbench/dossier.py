@@ -20,12 +20,12 @@ from celosia.model.protocols import Rule
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.candidate.approvals import (
     Parts,
+    approval_contents,
     changes_since,
     covered_parts,
     details_for,
     digest_for,
     seal_of,
-    shown_before,
 )
 from celosia.pipeline.candidate.rules import missing_signers, rules_of
 from celosia.pipeline.project.arguments import PathArg, utc_now
@@ -138,7 +138,7 @@ def _given_approvals(facts: ProjectFacts, project: Project, what: str, parts: Pa
 def signing_view(source: ProjectArg, what: str) -> SigningView:
     """What a person is shown before approving something: its digest and its figures, as they are now."""
     project = open_project(source)
-    shown = shown_before(project, what)
+    shown = approval_contents(project, what)
     digest = digest_for(project, what, shown.figures)
     documents = (shown.sheet,) if shown.sheet is not None else ()
     details = tuple(details_for(project, what))

@@ -138,14 +138,14 @@ def try_hierarchy(
     stored = _stored_spec(project, variable)
     chosen, origin = _full_spec(column, stored if spec is None else spec)
     trial = trial_of(column, chosen, project.folder, origin, show_gaps)
-    return _with_bounds(trial, stored)
+    return _add_bounds(trial, stored)
 
 
 def begin_hierarchy(source: ProjectArg, variable: str, builder: str) -> HierarchyTrial:
     """A first description of a kind, fitted to the values that occur, tried."""
     project, column = _read_column(source, variable)
     trial = trial_of(column, starting_spec(builder, column.plain), project.folder, builder, False)
-    return _with_bounds(trial, _stored_spec(project, variable))
+    return _add_bounds(trial, _stored_spec(project, variable))
 
 
 def export_tried(source: ProjectArg, variable: str, target: PathArg, spec: Spec | None = None) -> int:
@@ -165,7 +165,7 @@ def values_in_order(source: ProjectArg, variable: str) -> tuple[str, ...]:
     return natural_order(column.plain)
 
 
-def _with_bounds(trial: HierarchyTrial, stored: Spec) -> HierarchyTrial:
+def _add_bounds(trial: HierarchyTrial, stored: Spec) -> HierarchyTrial:
     return replace(trial, minimum=stored.get("minimum"), maximum=stored.get("maximum"))
 
 

@@ -184,7 +184,7 @@ def _read_changes(
             raise ValueOutOfRange(parameter="policy", given=key, allowed=", ".join((*POLICY, *THRESHOLDS)))
     thresholds = {key: changes[key] for key in THRESHOLDS if changes.get(key) is not None}
     if thresholds:
-        asked["criteria"] = _with_thresholds(document, asked, thresholds, project, variables)
+        asked["criteria"] = _replace_thresholds(document, asked, thresholds, project, variables)
     refuse_wrong_request({key: value for key, value in asked.items() if value is not None})
     for data in asked.get("criteria") or ():
         named = criterion_from(data).variable
@@ -193,7 +193,7 @@ def _read_changes(
     return asked
 
 
-def _with_thresholds(
+def _replace_thresholds(
     document: Document,
     asked: Mapping[str, Any],
     thresholds: Mapping[str, Any],

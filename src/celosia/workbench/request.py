@@ -34,9 +34,9 @@ def request_form(source: ProjectArg) -> RequestForm:
         digest=digest_of_file(path),
         written=path.is_file(),
         items=tuple(
-            RequestItem(key, kind_of(key), _plain(request.item(key)), key in demanded, key in missing)
+            RequestItem(key, kind_of(key), _json_value(request.item(key)), key in demanded, key in missing)
             for key in QUESTIONS
-            if _concerns(key, protocols, request)
+            if _concerns_project(key, protocols, request)
         ),
         variables=tuple(
             RequestVariable(
@@ -84,14 +84,14 @@ def kind_of(key: str) -> str:
     return "names" if key in _VARIABLES else "properties" if kind == "tables" else kind
 
 
-def _concerns(key: str, protocols: tuple[str, ...], request: Request) -> bool:
+def _concerns_project(key: str, protocols: tuple[str, ...], request: Request) -> bool:
     """Whether an item concerns this project; what was answered is always shown."""
     families = {name.split("-")[0] for name in protocols}
     section = key.split(".")[0]
     return section not in _PROTOCOL_SECTIONS or section in families or request.item(key) not in (None, "", (), [])
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [dict(item) if hasattr(item, "items") else item for item in value]
     return value

@@ -135,7 +135,7 @@ def search_plan(source: ProjectArg, *, now: datetime | None = None, report: Prog
     else:
         plan, allowed = planned.plan, math.floor(search_input.policy.limit * search_input.quasi.n_rows)
         levels = tuple(
-            _level_found(search_input, name, plan.levels[name])
+            _found_level(search_input, name, plan.levels[name])
             for name in search_input.policy.quasi
             if name in plan.levels
         )
@@ -150,7 +150,7 @@ def _nearest_miss(project: Project, miss: NoFeasiblePlan) -> Searched:
     return Searched(False, rows, share, int(str(miss.values["allowed"])), hint=str(miss.values["hint"]))
 
 
-def _level_found(search_input: SearchInput, name: str, level: int) -> LevelFound:
+def _found_level(search_input: SearchInput, name: str, level: int) -> LevelFound:
     tree, rows = search_input.hierarchies[name], search_input.rows_at(name, level)
     groups = int(np.count_nonzero(rows))
     return LevelFound(name, level, tree.height, len(tree.labels[0]), groups, _examples(tree, level, rows))

@@ -16,7 +16,7 @@ from celosia.dossier.page import to_html
 from celosia.dossier.stored import document_from
 from celosia.dossier.text import to_text
 from celosia.pipeline.candidate.approval_sheet import sheet_digest, sheet_for
-from celosia.pipeline.candidate.approvals import approve, figures_for, shown_before
+from celosia.pipeline.candidate.approvals import approval_contents, approve, figures_for
 from celosia.pipeline.planning.explain import explain_plan
 from celosia.pipeline.project.errors import ShownOther
 from celosia.pipeline.project.folder import open_project
@@ -57,7 +57,7 @@ def test_an_approval_names_the_digest_of_the_sheet_and_the_sheet_is_kept(folder)
         stored = project.paths.approved / f"sheet-{digest.partition(':')[2]}.json"
         assert sheet_digest(document_from(stored.read_text("utf-8"), "-")) == digest
     assert approvals["candidate"].figures == figures_for(project, "candidate")
-    assert signing_view(folder, "candidate").documents == (shown_before(project, "candidate").sheet,)
+    assert signing_view(folder, "candidate").documents == (approval_contents(project, "candidate").sheet,)
 
 
 def test_nobody_approves_another_sheet_than_the_one_shown(folder) -> None:

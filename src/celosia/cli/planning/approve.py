@@ -75,9 +75,9 @@ def _show(project: Project, what: str, err: bool) -> tuple[dict[str, Any], str]:
     """Show what the signature will cover; give its figures and its seal. Beside a JSON report, on the other stream."""
     from celosia.dossier.signed import signed_lines
     from celosia.dossier.text import to_text
-    from celosia.pipeline.candidate.approvals import details_for, digest_for, seal_of, shown_before
+    from celosia.pipeline.candidate.approvals import approval_contents, details_for, digest_for, seal_of
 
-    shown = shown_before(project, what)
+    shown = approval_contents(project, what)
     figures = dict(shown.figures)
     digest = digest_for(project, what, figures)
     if shown.sheet is not None:

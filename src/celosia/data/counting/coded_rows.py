@@ -94,7 +94,7 @@ class CodedRows:
                 cells = batch.column(code_position.column).cast(pa.large_string())
                 position = part.columns[0]
                 refuse_null_characters(pa.record_batch([cells], names=["c"]), [names[position]])
-                fields[position] = _with_separator(
+                fields[position] = _append_separator(
                     quote_fields(neutralise_column(cells), self._width == 1), position, self._width
                 )
         return value_bytes(_join_fields([fields[position] for position in sorted(fields)]))
@@ -178,7 +178,7 @@ def _pieces(parts: Sequence[CodedPart], positions: Sequence[CodePosition], width
     pieces: list[LinePiece] = []
     for part, code_position in zip(parts, positions, strict=True):
         fields = {
-            column: _with_separator(quote_fields(neutralise_column(texts), width == 1), column, width)
+            column: _append_separator(quote_fields(neutralise_column(texts), width == 1), column, width)
             for column, texts in zip(part.columns, part.texts, strict=False)
         }
         pieces += [
@@ -223,7 +223,7 @@ def _merge_pieces(left: LinePiece, right: LinePiece) -> LinePiece:
     return LinePiece(position, left.columns + right.columns, fields)
 
 
-def _with_separator(fields: pa.Array, column: int, width: int) -> pa.Array:
+def _append_separator(fields: pa.Array, column: int, width: int) -> pa.Array:
     end = pa.scalar("\n" if column == width - 1 else ",", pa.large_string())
     return pc.binary_join_element_wise(fields, end, pa.scalar("", pa.large_string()))
 

@@ -38,9 +38,9 @@ def count_persons(engine: Engine, rows: Expression, texts: Sequence[pa.Array], f
     try:
         settled = _count_settled(engine, spans, len(texts[0]))
         most = most_pairs(engine.memory)
-        first, last = _of_two_rows(spans, len(texts[0]), lambda expression: fetch_bounded(expression, most // 2))
+        first, last = _tuples_of_two_rows(spans, len(texts[0]), lambda expression: fetch_bounded(expression, most // 2))
         two = len(first)
-        tuples, ordinals = _of_many_rows(
+        tuples, ordinals = _tuples_of_many_rows(
             engine, spans, located, lambda expression: fetch_bounded(expression, most - 2 * two)
         )
     finally:
@@ -61,7 +61,7 @@ def _count_settled(engine: Engine, spans: Expression, tuples: int) -> Numbers:
     return counts
 
 
-def _of_two_rows(
+def _tuples_of_two_rows(
     spans: Expression, tuples: int, fetch_bounded: Callable[[Expression], pa.Table]
 ) -> tuple[Numbers, Numbers]:
     """Both tuples of everybody with two rows in two of them, sorted: who is who among them does not matter."""
@@ -72,7 +72,7 @@ def _of_two_rows(
     return np.divmod(keys, np.int64(max(tuples, 1)))
 
 
-def _of_many_rows(
+def _tuples_of_many_rows(
     engine: Engine, spans: Expression, located: Expression, fetch_bounded: Callable[[Expression], pa.Table]
 ) -> tuple[Numbers, Numbers]:
     """The tuples, and beside them the ordinals, of who has more rows, in several tuples: numbered by the key."""

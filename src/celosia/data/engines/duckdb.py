@@ -82,7 +82,7 @@ class DuckDBEngine:
         rows = f"FROM read_parquet({_sql_path_list(path)}, file_row_number=true"
         if not path.is_dir():
             return self._view(f"SELECT * EXCLUDE (file_row_number), file_row_number AS {column} {rows})")
-        offsets = ", ".join(f"({_sql_string(part)}, {start})" for part, start in _starts(path))
+        offsets = ", ".join(f"({_sql_string(part)}, {start})" for part, start in _parts_with_offset(path))
         columns = f"SELECT rows.* EXCLUDE (file_row_number, filename), file_row_number + before.start AS {column}"
         joined = f"JOIN (VALUES {offsets}) AS before(filename, start) ON rows.filename = before.filename"
         return self._view(f"{columns} FROM ({rows}, filename=true)) AS rows {joined}")
@@ -199,7 +199,7 @@ def _sql_path_list(path: Path) -> str:
     return "[" + ", ".join(_sql_string(part) for part in part_files(path)) + "]"
 
 
-def _starts(path: Path) -> list[tuple[Path, int]]:
+def _parts_with_offset(path: Path) -> list[tuple[Path, int]]:
     """The parts of a folder, each with the rows that stand before it."""
     parts = part_files(path)
     sizes = [int(pq.read_metadata(part).num_rows) for part in parts]

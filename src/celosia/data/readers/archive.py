@@ -60,7 +60,7 @@ def refuse_bomb(path: Path) -> None:
             with zipfile.ZipFile(path) as archive:
                 parts = archive.infolist()
             if len(parts) > MOST_PARTS or sum(part.file_size for part in parts) > LARGEST_WORKBOOK:
-                raise _too_large(path)
+                raise _too_large_error(path)
             if any(part.compress_type not in (_STORED, _DEFLATED) or part.flag_bits & 1 for part in parts):
                 raise DamagedFile(path=str(path), format="Excel")
             _refuse_inflated_sizes(path, stream, parts)
@@ -80,10 +80,10 @@ def _refuse_directory(path: Path, stream: BinaryIO) -> None:
     if tail.startswith(_LOCATOR, max(0, end - _LOCATOR_SIZE)) and tail.startswith(_END64, max(0, long)):
         (directory_size,) = struct.unpack_from("<Q", tail, long + 40)
     if directory_size > LARGEST_DIRECTORY:
-        raise _too_large(path)
+        raise _too_large_error(path)
 
 
-def _too_large(path: Path) -> WorkbookTooLarge:
+def _too_large_error(path: Path) -> WorkbookTooLarge:
     return WorkbookTooLarge(path=str(path), megabytes=LARGEST_WORKBOOK // 1_000_000)
 
 
@@ -111,7 +111,7 @@ def _scan_part(path: Path, stream: BinaryIO, part: zipfile.ZipInfo, left: int, t
     for block in _inflate_part(stream, part):
         left -= len(block)
         if left < 0:
-            raise _too_large(path)
+            raise _too_large_error(path)
         take(block)
     return left
 

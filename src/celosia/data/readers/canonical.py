@@ -70,7 +70,7 @@ def _float_text(array: pa.Array) -> pa.StringArray:
 def _timestamp_text(array: pa.Array) -> pa.StringArray:
     zoned = array.type.tz is not None
     plain = pc.cast(array, pa.timestamp(array.type.unit)) if zoned else array  # the instant is kept in UTC
-    text = _without_idle_fraction(pc.cast(plain, pa.string()))
+    text = _drop_idle_fraction(pc.cast(plain, pa.string()))
     stamp = pc.replace_substring(text, " ", "T")
     if zoned:
         return pc.binary_join_element_wise(stamp, "Z", "")
@@ -78,10 +78,10 @@ def _timestamp_text(array: pa.Array) -> pa.StringArray:
 
 
 def _time_text(array: pa.Array) -> pa.StringArray:
-    return _without_idle_fraction(pc.cast(array, pa.string()))
+    return _drop_idle_fraction(pc.cast(array, pa.string()))
 
 
-def _without_idle_fraction(text: pa.StringArray) -> pa.StringArray:
+def _drop_idle_fraction(text: pa.StringArray) -> pa.StringArray:
     return pc.replace_substring_regex(pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1"), r"\.$", "")
 
 

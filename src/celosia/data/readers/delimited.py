@@ -57,7 +57,7 @@ _MOST_LINES = 1_000  # of one quoted text: beyond, its quote was never meant to 
 def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | None) -> WorkingDraft:
     """Reads a delimited text into a working copy."""
     before = _state(path)
-    text, choices, findings = _as_utf8(path, choices, draft.parent, _progress_part(progress, 0.0, _SURVEY_SHARE))
+    text, choices, findings = _utf8_copy(path, choices, draft.parent, _progress_part(progress, 0.0, _SURVEY_SHARE))
     raw = _first_fields(path, text, choices)
     selected = select_columns(raw if choices.header else numbered_names(len(raw)), choices)
     columns = len(raw), selected.positions, selected.names
@@ -94,7 +94,7 @@ def _progress_part(progress: Progress | None, start: float, end: float) -> Progr
     return lambda share: progress(start + (end - start) * share)
 
 
-def _as_utf8(
+def _utf8_copy(
     path: Path, choices: ReadingChoices, scratch: Path, progress: Progress | None
 ) -> tuple[Path, ReadingChoices, TextFindings]:
     """The file itself when it is UTF-8, else a private copy in UTF-8; and the encoding it proved to be in."""
@@ -102,7 +102,7 @@ def _as_utf8(
     try:
         if choices.encoding.startswith("utf-8"):
             findings = survey_text(path, choices.encoding, progress)
-            return path, _with_accents_noticed(choices, findings), findings
+            return path, _notice_accents(choices, findings), findings
         return _transcode(path, choices, scratch, progress)
     except UndecodableLine as fault:
         right = encoding_after(path, fault, guessed, choices.encoding)
@@ -113,7 +113,7 @@ def _as_utf8(
         raise WrongEncoding(path=str(path), encoding=right, line=fault.line) from None
 
 
-def _with_accents_noticed(choices: ReadingChoices, findings: TextFindings) -> ReadingChoices:
+def _notice_accents(choices: ReadingChoices, findings: TextFindings) -> ReadingChoices:
     notice = Notice.of("destroyed_accents")
     if not findings.destroyed or notice in choices.notes:
         return choices

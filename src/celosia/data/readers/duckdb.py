@@ -46,7 +46,7 @@ def read(path: Path, choices: ReadingChoices, draft: Path, progress: Progress | 
 
 def head(path: Path, choices: ReadingChoices, rows: int) -> Head:
     """The first rows of a table of a DuckDB file."""
-    with _open_file(path) as connection, _in_time(connection):
+    with _open_file(path) as connection, _limit_time(connection):
         known = _tables_by_name(connection)
         choices = choose_table(path.name, list(known), choices)
         query = f"SELECT * FROM {known[choices.sheet]} LIMIT {rows:d}"
@@ -81,7 +81,7 @@ def _open_file(path: Path, config: dict[str, str] | None = None) -> Iterator[duc
 
 
 @contextmanager
-def _in_time(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def _limit_time(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Stops what is worked out when somebody has waited too long for it."""
     clock = Timer(PATIENCE, connection.interrupt)
     clock.daemon = True

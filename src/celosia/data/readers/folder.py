@@ -107,13 +107,13 @@ def read_folder(
         with translate_write_errors(target.parent):
             draft.mkdir(mode=PRIVATE_FOLDER)
         jobs = [Job(file.resolve(), draft / f"read-{i:05d}", choices) for i, file in enumerate(files)]
-        results = each(ReadPart(read), jobs) if each is not None else _one_by_one(ReadPart(read), jobs, progress)
+        results = each(ReadPart(read), jobs) if each is not None else _read_sequentially(ReadPart(read), jobs, progress)
         ingested = _combine_parts(folder, files, results)
         _move_parts(draft, [job.target for job, result in zip(jobs, results, strict=True) if _has_rows(result)], target)
     return ingested
 
 
-def _one_by_one(task: ReadPart, jobs: Sequence[Job], progress: Progress | None) -> list[Ingested | str]:
+def _read_sequentially(task: ReadPart, jobs: Sequence[Job], progress: Progress | None) -> list[Ingested | str]:
     results = []
     for done, job in enumerate(jobs, 1):
         results.append(task(job))

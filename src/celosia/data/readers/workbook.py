@@ -125,10 +125,10 @@ def _first_row(
     path: Path, cells: pa.Table, numeric: Sequence[int], choices: ReadingChoices
 ) -> tuple[pa.Table, Sequence[str], ReadingChoices, tuple[Notice, ...]]:
     """The filled rows, the names of the columns as they stand, and what is to be said of them."""
-    filled, empty = _without_empty_rows(cells)
+    filled, empty = _drop_empty_rows(cells)
     if filled.num_rows == 0:
         raise EmptyFile(path=str(path))
-    choices = _with_header_guess(filled, choices)
+    choices = _guess_header(filled, choices)
     first = (
         [column[0].as_py() or "" for column in filled.columns] if choices.header else numbered_names(filled.num_columns)
     )
@@ -142,7 +142,7 @@ def _first_row(
     return filled, first, choices, notices
 
 
-def _without_empty_rows(cells: pa.Table) -> tuple[pa.Table, int]:
+def _drop_empty_rows(cells: pa.Table) -> tuple[pa.Table, int]:
     if cells.num_columns == 0:
         return cells, 0
     filled = pc.fill_null(pc.not_equal(cells.column(0), ""), False)
@@ -160,7 +160,7 @@ def _inner_gaps(filled: pa.ChunkedArray) -> int:
     return flags.count(False)
 
 
-def _with_header_guess(cells: pa.Table, choices: ReadingChoices) -> ReadingChoices:
+def _guess_header(cells: pa.Table, choices: ReadingChoices) -> ReadingChoices:
     if "header" not in choices.guessed:
         return choices
     sample = cells.slice(0, _SAMPLE).to_pylist()

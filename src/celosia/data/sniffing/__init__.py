@@ -106,19 +106,19 @@ def _check_overrides(overrides: Overrides) -> dict[str, object]:
         chosen["dropped"] = tuple(cast(Sequence[str], chosen["dropped"]))
     if str(chosen.get("delimiter")).lower() in _WRITTEN_TAB:
         chosen["delimiter"] = "\t"
-    _one_of(chosen, "format", FORMATS)
-    _one_of(chosen, "decimal", (".", ","))
-    _one_character(chosen, "delimiter", empty=False)
-    _one_character(chosen, "quote", empty=True)
+    _refuse_unlisted_choice(chosen, "format", FORMATS)
+    _refuse_unlisted_choice(chosen, "decimal", (".", ","))
+    _refuse_unfit_character(chosen, "delimiter", empty=False)
+    _refuse_unfit_character(chosen, "quote", empty=True)
     return chosen
 
 
-def _one_of(chosen: dict[str, object], name: str, allowed: Sequence[str]) -> None:
+def _refuse_unlisted_choice(chosen: dict[str, object], name: str, allowed: Sequence[str]) -> None:
     if name in chosen and chosen[name] not in allowed:
         raise ValueOutOfRange(parameter=name, given=str(chosen[name]), allowed=" ".join(allowed))
 
 
-def _one_character(chosen: dict[str, object], name: str, empty: bool) -> None:
+def _refuse_unfit_character(chosen: dict[str, object], name: str, empty: bool) -> None:
     if name not in chosen:
         return
     character = str(chosen[name])

@@ -63,7 +63,7 @@ def format_of(path: Path) -> str:
         head = stream.read(4096)
     if not head:
         raise EmptyFile(path=str(path))
-    known = _by_magic(path, head)
+    known = _format_by_magic(path, head)
     if not known:
         _refuse_foreign(path, head)
     _refuse_misnamed(path, head, known)
@@ -83,7 +83,7 @@ def _refuse_misnamed(path: Path, head: bytes, known: str) -> None:
     raise MisnamedFile(path=str(path), suffix=suffix, kind=kind)
 
 
-def _by_magic(path: Path, head: bytes) -> str:
+def _format_by_magic(path: Path, head: bytes) -> str:
     for offset, mark, name in _MAGIC:
         if head[offset : offset + len(mark)] == mark:
             return name

@@ -62,7 +62,7 @@ def looks_like_data(cell: str) -> bool:
 def guess_header(sample: Sequence[Record]) -> tuple[bool, bool]:
     """Whether the first record is a header, and whether that is beyond doubt."""
     first = [cell.strip() for cell in sample[0].fields]
-    columns = [_below(sample, position) for position in range(len(first))]
+    columns = [_cells_below(sample, position) for position in range(len(first))]
     under = list(zip(first, columns, strict=True))
     if any(map(looks_like_data, first)) or any(cell and cell in column for cell, column in under):
         return False, True
@@ -77,7 +77,7 @@ def guess_header(sample: Sequence[Record]) -> tuple[bool, bool]:
     if over_data:
         return True, True
     plain_words = not any(" " in cell or _name_words(cell) for cell in others)
-    return bool(speaking and 2 * speaking == len(filled) and plain_words) or _stands_apart(filled, columns), False
+    return bool(speaking and 2 * speaking == len(filled) and plain_words) or _has_distinct_head(filled, columns), False
 
 
 def header_notices(header: bool, sure: bool) -> tuple[Notice, ...]:
@@ -87,7 +87,7 @@ def header_notices(header: bool, sure: bool) -> tuple[Notice, ...]:
     return (Notice.of("no_header" if sure else "header_uncertain"),)
 
 
-def _below(sample: Sequence[Record], position: int) -> list[str]:
+def _cells_below(sample: Sequence[Record], position: int) -> list[str]:
     return [record.fields[position].strip() for record in sample[1:] if position < len(record.fields)]
 
 
@@ -145,7 +145,7 @@ def _is_name(word: str) -> bool:
     return word in frequent_names()
 
 
-def _stands_apart(filled: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+def _has_distinct_head(filled: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
     """Whether capitals, each once, head columns whose values return so often that a record's would have returned.
 
     The chance that one more record brings a value nobody else has is about the share of values that occur once

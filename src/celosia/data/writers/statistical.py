@@ -90,11 +90,11 @@ def _write(
             if "unable to write" in str(fault).lower():
                 raise OSError(errno.ENOSPC, "") from None
             raise UnwritableNames(path=path.name) from None
-        _refuse_cut(library, writer, draft, names[-1], table.num_rows)
+        _refuse_truncated_file(library, writer, draft, names[-1], table.num_rows)
     return table.num_rows
 
 
-def _refuse_cut(library: Any, writer: str, draft: Path, last: str, rows: int) -> None:
+def _refuse_truncated_file(library: Any, writer: str, draft: Path, last: str, rows: int) -> None:
     """A file that does not give its last row back was cut by a full disk: the library does not always notice."""
     read = getattr(library, writer.replace("write", "read"))
     try:

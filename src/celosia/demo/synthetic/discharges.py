@@ -94,11 +94,11 @@ def _chunk(seed: int, chunk: int, year: int) -> pa.RecordBatch:
     columns = (
         _identity(stays, people)
         | _traits(rng, stays, people)
-        | {"PREVISION": _of(insurance, stays, _INSURANCE.array), "BENEFICIARIO": _per_row(bracket, stays)}
-        | _care(rng, stays, people, insurance)
+        | {"PREVISION": _trait_by_row(insurance, stays, _INSURANCE.array), "BENEFICIARIO": _per_row(bracket, stays)}
+        | _hospital_columns(rng, stays, people, insurance)
         | {"OBSERVACIONES": _remarks(rng, stays, people)}
     )
-    return pa.RecordBatch.from_pydict(_with_masks(rng, columns))
+    return pa.RecordBatch.from_pydict(_add_masks(rng, columns))
 
 
 def _per_row(texts: pa.Array, stays: Stays) -> pa.Array:
@@ -106,7 +106,7 @@ def _per_row(texts: pa.Array, stays: Stays) -> pa.Array:
     return texts.take(pa.array(stays.person))
 
 
-def _of(positions: Index, stays: Stays, texts: pa.Array) -> pa.Array:
+def _trait_by_row(positions: Index, stays: Stays, texts: pa.Array) -> pa.Array:
     """A coded trait of the person for each of the person's rows."""
     return texts.take(pa.array(positions[stays.person]))
 
@@ -130,14 +130,14 @@ def _traits(rng: np.random.Generator, stays: Stays, people: People) -> dict[str,
     place = territory()
     no_birth_date = chance(rng, 0.002, len(people))[stays.person]
     return {
-        "SEXO": _of(people.sex, stays, _SEXES.array),
+        "SEXO": _trait_by_row(people.sex, stays, _SEXES.array),
         "FECHA_NACIMIENTO": where(no_birth_date, "", date_texts(stays.birth)),
         **_age_columns(rng, stays),
         "PUEBLO_ORIGINARIO": _per_row(people.indigenous, stays),
         "PAIS_ORIGEN": _per_row(people.country, stays),
-        "COMUNA": _of(people.comuna, stays, place.codes),
-        "GLOSA_COMUNA": _of(people.comuna, stays, place.names),
-        "REGION": _of(people.comuna, stays, place.regions),
+        "COMUNA": _trait_by_row(people.comuna, stays, place.codes),
+        "GLOSA_COMUNA": _trait_by_row(people.comuna, stays, place.names),
+        "REGION": _trait_by_row(people.comuna, stays, place.regions),
     }
 
 
@@ -151,7 +151,7 @@ def _age_columns(rng: np.random.Generator, stays: Stays) -> dict[str, pa.Array]:
     return {"EDAD_CANT": number_text(amount), "EDAD_TIPO": number_text(kind), "EDAD_AÑOS": number_text(years)}
 
 
-def _care(rng: np.random.Generator, stays: Stays, people: People, insurance: Index) -> dict[str, pa.Array]:
+def _hospital_columns(rng: np.random.Generator, stays: Stays, people: People, insurance: Index) -> dict[str, pa.Array]:
     """Where the person was treated, when, of what, and how it ended."""
     establishments, listed = territory().establishments, diagnoses()
     establishment = _establishments(rng, stays, people, insurance)
@@ -216,7 +216,7 @@ def _naming_remarks(rng: np.random.Generator, patient: Index, people: People) ->
     )
 
 
-def _with_masks(rng: np.random.Generator, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+def _add_masks(rng: np.random.Generator, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
     """The columns with the asterisks of an earlier masking."""
     count = len(columns["RUN"])
     masked, masking = chance(rng, MASKED_ROWS, count), _MASKING.draw(rng, count)

@@ -10,7 +10,7 @@ import unicodedata
 from celosia.demo.synthetic.draws import Words
 
 
-def _plain(words: Words) -> Words:
+def _ascii_words(words: Words) -> Words:
     """The same list in lower case without accents, for e-mail addresses."""
     folded = (unicodedata.normalize("NFD", word.lower()) for word in words.words)
     return Words(["".join(c for c in word if "a" <= c <= "z") for word in folded])
@@ -47,7 +47,7 @@ Cornejo Mella Inostroza Villarroel Barría Oyarzún Mansilla Huenchumán Curilé
 Antilef Millán Nahuelpán Catrileo Llanquín Ñancupil Huaiquil Lincoñir Marilaf Coñuecar
 """.split()
 )
-PLAIN_WOMEN, PLAIN_MEN, PLAIN_SURNAMES = _plain(WOMEN), _plain(MEN), _plain(SURNAMES)
+PLAIN_WOMEN, PLAIN_MEN, PLAIN_SURNAMES = _ascii_words(WOMEN), _ascii_words(MEN), _ascii_words(SURNAMES)
 
 STREET_KINDS = Words(["Calle", "Avenida", "Pasaje", "Camino", "Población"], [40, 25, 25, 5, 5])
 STREETS = Words(

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from celosia import messages
-from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.charts import Series, horizontal_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.plain import plain_fields
 from celosia.model.reports.report import Drawings, Records, Report
@@ -214,7 +214,7 @@ class AttackReport(Report):
             Series(messages.text("reports.chart.attack"), tuple(each.rate or 0.0 for each in tried)),
         ]
         names = [_attack_words(estimate.attack, estimate.detail.get("sensitive")) for estimate in tried]
-        return lying_bars("attacks", messages.text("reports.chart.attacks"), names, series)
+        return horizontal_bars("attacks", messages.text("reports.chart.attacks"), names, series)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""

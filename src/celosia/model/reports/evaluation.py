@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia import messages
-from celosia.drawing.charts import before_and_after, lying_bars, pair_squares, risk_and_loss, standing_bars
+from celosia.drawing.charts import before_and_after, horizontal_bars, pair_squares, risk_and_loss, vertical_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.plain import plain_fields
 from celosia.model.reports.report import Drawings, Records, Report
@@ -187,14 +187,14 @@ class RiskComparison:
         shares = [[rows / max(side.rows, 1) for _, _, rows in side.class_sizes] for side in (self.before, self.after)]
         title, axis = messages.text("evaluation.chart.class_sizes"), messages.text("evaluation.chart.class_size_axis")
         names = [name for name, _, _ in self.before.class_sizes]
-        return standing_bars("class-sizes", title, names, before_and_after(*shares), axis)
+        return vertical_bars("class-sizes", title, names, before_and_after(*shares), axis)
 
     def scenario_chart(self) -> Drawing:
         """Share at risk in each scenario, before and after, the riskiest first."""
         ordered = sorted(self.scenarios, key=lambda scenario: (-scenario[1], scenario[0]))
         title = messages.text("evaluation.chart.scenarios", threshold=threshold_text(self.threshold))
         both = before_and_after([before for _, before, _ in ordered], [after for _, _, after in ordered])
-        return lying_bars("scenarios", title, [name for name, _, _ in ordered], both if ordered else both[:1])
+        return horizontal_bars("scenarios", title, [name for name, _, _ in ordered], both if ordered else both[:1])
 
     def loss_chart(self, loss: float) -> Drawing:
         """Risk and loss of both files: near the corner is better."""
@@ -223,7 +223,7 @@ class Distribution:
         """The shares of the categories, before and after."""
         title = messages.text("evaluation.chart.distribution", variable=self.variable)
         names = [_category_words(name) for name in self.labels]
-        return lying_bars(f"distribution-{number}", title, names, before_and_after(self.before, self.after))
+        return horizontal_bars(f"distribution-{number}", title, names, before_and_after(self.before, self.after))
 
 
 def _category_words(name: str) -> str:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from celosia import messages
-from celosia.drawing.charts import Series, standing_bars
+from celosia.drawing.charts import Series, vertical_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.errors import UnknownFormat
 from celosia.model.reports.report import Drawings, Records, Report
@@ -146,7 +146,7 @@ class MeasureReport(Report):
         names = [_band(low, high) for low, high in pairwise([*lows, None])]
         shares = tuple(count / max(self.rows, 1) for count in rows)
         title, axis = messages.text("evaluation.chart.class_sizes"), messages.text("evaluation.chart.class_size_axis")
-        return standing_bars("class-sizes", title, names, [Series("", shares)], axis)
+        return vertical_bars("class-sizes", title, names, [Series("", shares)], axis)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""

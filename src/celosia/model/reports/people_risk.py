@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia import messages
-from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.charts import Series, horizontal_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.plain import plain_fields
 from celosia.model.reports.report import Drawings, Records, Report, flat_lines
@@ -182,7 +182,7 @@ class PeopleRiskReport(Report):
             for name, attack in known.items()
         ]
         names = [messages.text("reports.chart.above", limit=limit) for limit in thresholds]
-        return lying_bars("attackers", messages.text("reports.chart.attackers"), names, series)
+        return horizontal_bars("attackers", messages.text("reports.chart.attackers"), names, series)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""

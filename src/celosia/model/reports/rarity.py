@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from celosia import messages
-from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.charts import Series, horizontal_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.plain import plain_fields
 from celosia.model.reports.report import Drawings, Records, Report
@@ -79,7 +79,7 @@ class RarityReport(Report):
         ordered = sorted(self.variables, key=lambda variable: (-variable.rare_units, variable.name))
         shares = tuple(variable.rare_units / self.units for variable in ordered)
         title = messages.text("reports.chart.rare_values", threshold=self.threshold)
-        return lying_bars("rare-values", title, [variable.name for variable in ordered], [Series("", shares)])
+        return horizontal_bars("rare-values", title, [variable.name for variable in ordered], [Series("", shares)])
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files; no value is named."""

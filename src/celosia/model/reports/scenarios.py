@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from celosia import messages
-from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.charts import Series, horizontal_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.errors import UnknownFormat
 from celosia.model.plain import plain_fields
@@ -204,7 +204,7 @@ class ScenarioReport(Report):
         shown = self.scenarios[:_DRAWN]
         title = messages.text("evaluation.chart.scenarios", threshold=threshold_text(shown[0].scenario.threshold))
         names = [" × ".join(risk.scenario.variables) for risk in shown]
-        return lying_bars("scenarios", title, names, [Series("", tuple(risk.share for risk in shown))])
+        return horizontal_bars("scenarios", title, names, [Series("", tuple(risk.share for risk in shown))])
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files."""

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from celosia import messages
-from celosia.drawing.charts import Series, lying_bars
+from celosia.drawing.charts import Series, horizontal_bars
 from celosia.drawing.picture import Drawing
 from celosia.model.reports.report import Drawings, Records, Report
 
@@ -89,7 +89,7 @@ class SpecialUniquesReport(Report):
         whole = sum(part for part, _ in parts)
         shares = tuple(part / whole for part, _ in parts)
         title = messages.text("reports.chart.contributions")
-        return lying_bars("contributions", title, [name for _, name in parts], [Series("", shares)])
+        return horizontal_bars("contributions", title, [name for _, name in parts], [Series("", shares)])
 
     def as_dict(self) -> dict[str, Any]:
         """The report as it is printed with --json and kept in files; shares run 0..1."""

@@ -35,7 +35,7 @@ from celosia.pipeline.project.folder import Project
 from celosia.pipeline.project.progress import Progress, count_progress
 from celosia.proposals.propose import suggest
 from celosia.storage import PRIVATE_FILE, AlreadyExists, atomic_write, make_private_folder, translate_read_errors
-from celosia.tables.cells import CellTable, Dimension, beneath_small, cell_table, never_empty, with_empty
+from celosia.tables.cells import CellTable, Dimension, cell_table, cells_inside_small, never_empty, with_empty
 from celosia.tables.errors import TableUnprotectable
 from celosia.tables.exact_disclosure import recoverable
 from celosia.tables.grid import Bounds, Flags, Status, threshold_bounds
@@ -150,10 +150,10 @@ def cross_table_of(data: OpenTable, request: TableRequest, report: Progress = No
 
 
 def _refuse_impossible(request: TableRequest) -> None:
-    _refuse_less("k", request.k, 2, "≥ 2")
-    _refuse_less("width", request.width, 1, "≥ 1")
+    _refuse_below_least("k", request.k, 2, "≥ 2")
+    _refuse_below_least("width", request.width, 1, "≥ 1")
     if request.base is not None:
-        _refuse_less("round", request.base, request.k, f"≥ k = {request.k}")
+        _refuse_below_least("round", request.base, request.k, f"≥ k = {request.k}")
     for name, allowed in _ALLOWED.items():
         if getattr(request, name) not in allowed:
             allowed_text = ", ".join(filter(None, allowed))
@@ -162,7 +162,7 @@ def _refuse_impossible(request: TableRequest) -> None:
         raise ValueOutOfRange(parameter="others", given=request.others, allowed=", ".join(request.names))
 
 
-def _refuse_less(name: str, value: object, least: int, allowed: str) -> None:
+def _refuse_below_least(name: str, value: object, least: int, allowed: str) -> None:
     """Refuse a number below the least, or what is no whole number: a width of 0 would protect nothing."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueOutOfRange(parameter=name, given=value, allowed=allowed)
@@ -203,7 +203,7 @@ def _labels(vocabulary: Sequence[str]) -> list[str]:
     return [missing if value == MISSING else masked if is_masked(value) else value for value in vocabulary]
 
 
-def _last(vocabulary: Sequence[str], last: Sequence[str]) -> tuple[str, ...]:
+def _move_to_end(vocabulary: Sequence[str], last: Sequence[str]) -> tuple[str, ...]:
     """The labels in their order, with some moved to the end."""
     return (*(label for label in vocabulary if label not in last), *(label for label in last if label in vocabulary))
 
@@ -253,7 +253,7 @@ def _join_categories(tuples: Tuples, at: int, labels: Sequence[str], label: str)
 
 def _cells(tuples: Tuples, request: TableRequest, merge: Merge | None) -> CellTable:
     last = [*([merge.label] if merge else []), messages.text("tables.missing"), messages.text("tables.masked")]
-    vocabularies = [_last(vocabulary, last) for vocabulary in tuples.vocabularies]
+    vocabularies = [_move_to_end(vocabulary, last) for vocabulary in tuples.vocabularies]
     dimensions = [Dimension.flat(name, labels) for name, labels in zip(tuples.names, vocabularies, strict=True)]
     table = cell_table(tuples, dimensions, "all" if request.with_margins else "none")
     return with_empty(table) if request.zeros == "hide" else table
@@ -264,7 +264,7 @@ def _suppress(table: CellTable, request: TableRequest, merge: Merge | None, repo
 
     Where the zeros that are shown would disclose something, those beneath small totals are suppressed too.
     """
-    _refuse_narrow(table, request)
+    _refuse_narrow_intervals(table, request)
     try:
         return _protect(table, request, merge, report)
     except TableUnprotectable:
@@ -273,7 +273,7 @@ def _suppress(table: CellTable, request: TableRequest, merge: Merge | None, repo
     return _protect(with_empty(table, request.k), request, merge, report)
 
 
-def _refuse_narrow(table: CellTable, request: TableRequest) -> None:
+def _refuse_narrow_intervals(table: CellTable, request: TableRequest) -> None:
     """Refuse a k below which no interval is wide enough: values run from 1 (or 0, where hidden) to k - 1."""
     least = request.width + (2 if request.zeros == "show" else 1)
     if request.k < least and ((table.persons > 0) & (table.persons < request.k)).any():
@@ -291,7 +291,7 @@ def _protect(table: CellTable, request: TableRequest, merge: Merge | None, repor
     hidden = _unmergeable_cells(table, merge) & ~primary
     reasons[hidden] = Reason.COMPLEMENT
     # An attacker who knows the method knows where a hidden zero may be.
-    not_empty = hidden if hides_zeros else (table.persons > 0) & ~beneath_small(table, request.k)
+    not_empty = hidden if hides_zeros else (table.persons > 0) & ~cells_inside_small(table, request.k)
     not_empty = not_empty | never_empty(table)
 
     def bounds(status: Status) -> Bounds:

@@ -97,11 +97,11 @@ def scenario_risk_table(
         risks = replace(risks, left_out=dictionary.uncombined_quasi(data.variables))
     if not table:
         return risks
-    with_tables = [_with_table(data, tuples, risk, hierarchies) for risk in risks.scenarios]
+    with_tables = [_add_frequencies(data, tuples, risk, hierarchies) for risk in risks.scenarios]
     return replace(risks, scenarios=tuple(with_tables))
 
 
-def _with_table(
+def _add_frequencies(
     data: OpenTable, tuples: Tuples, risk: ScenarioRisk, hierarchies: Mapping[str, CompiledHierarchy]
 ) -> ScenarioRisk:
     """A declared or named scenario with its frequencies, its categories ordered as it says or as in the dictionary."""

@@ -63,7 +63,7 @@ def special_uniques(
     with open_table(source, report, described=False, **reading) as data:
         chosen = data.table.schema.chosen(_distinguishing_quasi(data) if variables is None else variables, "variables")
         # Too many variables are refused before anything is counted.
-        scores.refuse_many(len(chosen), max_size)
+        scores.refuse_too_many_sets(len(chosen), max_size)
         tuples = data.table.tuples(chosen, data.person_key(person))
         _refuse_constants(tuples)
         scored = scores.special_uniques(tuples, max_size, scoring, fraction, stage_progress(report, "measure"))
@@ -170,13 +170,13 @@ def _units(
     if unit is not None and members is not None:
         raise ValueOutOfRange(parameter="members", given=members, allowed="unit | members")
     if members is not None:
-        return _with_members(data, variable, members), UnitKind.MEMBERS, members
+        return _multiply_by_members(data, variable, members), UnitKind.MEMBERS, members
     key = data.person_key(unit)
     column = data.table.tuples((variable,), key)
     return column, UnitKind.ROWS if key is None else UnitKind.KEY, key
 
 
-def _with_members(data: OpenTable, variable: str, members: str) -> Tuples:
+def _multiply_by_members(data: OpenTable, variable: str, members: str) -> Tuples:
     counts = data.table.tuples((variable, members))
     numbers = parse_numbers(counts.vocabularies[1], data.source.choices.decimal or ".")
     wrong = ~((numbers >= 0) & (numbers == np.rint(numbers)))

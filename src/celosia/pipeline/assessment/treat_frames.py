@@ -78,7 +78,7 @@ def treat_frame(frame: Any, step: Mapping[str, Any], seed: bytes) -> TreatedFram
     flat = _flatten(frame)
     texts = read_texts(flat.frame)
     declared = _named_by_text(step)
-    _refuse_aside(texts, declared)
+    _refuse_unreadable_column(texts, declared)
     result = apply_to_frame(texts.table, declared, seed)
     loss = losses_between(texts.table, result.table, result.positions, result.change, declared)
     treated = _frame_like(flat.frame, texts, result)
@@ -103,7 +103,7 @@ def _named_by_text(step: Mapping[str, Any]) -> dict[str, Any]:
     return {**step, "columns": [str(name) if isinstance(name, int) else name for name in columns]}
 
 
-def _refuse_aside(texts: FrameTexts, step: Mapping[str, Any]) -> None:
+def _refuse_unreadable_column(texts: FrameTexts, step: Mapping[str, Any]) -> None:
     """A step that uses a column which cannot be read is refused by the name of the column."""
     chosen, settings = read_step(step)
     for name in chosen.uses(settings):

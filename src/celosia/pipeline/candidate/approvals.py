@@ -77,7 +77,7 @@ def approve(
     with open_for_signing(folder) as project:
         # Reading the journal checks its chain: nobody signs over one that somebody changed.
         note_missing(project.paths.journal, [*roster_acts(project), *approval_acts(project)])
-        present = shown_before(project, what)
+        present = approval_contents(project, what)
         # The sheet and the risk that is accepted are those of now, whatever the caller says.
         refuse_other(messages.text(f"people.what.{what}"), figures.get("sheet"), str(present.figures.get("sheet", "")))
         shown = dict(present.figures) if not figures or what == "residual" else {**figures, **present.sheet_figure}
@@ -97,7 +97,7 @@ def approve(
 
 def seal_of(digest: str, figures: Mapping[str, Any]) -> str:
     """What a person was shown, in one digest: the thing itself and its figures."""
-    return digest_of({"digest": digest, "figures": _plain(figures)})
+    return digest_of({"digest": digest, "figures": _json_value(figures)})
 
 
 def _add(path: Path, approval: Approval) -> None:
@@ -121,7 +121,7 @@ def approval_acts(project: Project) -> list[Act]:
     return [
         _act(approval)
         for approval in project.approvals
-        if is_rightly_signed(approval) and _standing(project, approval) == "valid"
+        if is_rightly_signed(approval) and _signer_state(project, approval) == "valid"
     ]
 
 
@@ -158,7 +158,7 @@ def digest_for(project: Project, what: str, figures: Mapping[str, Any] = _NOTHIN
         return candidate
     if what in evidence.SUBJECTS:
         return evidence.evidence_digest(project, what, candidate)
-    parts = {"dictionary": project.dictionary_digest, "candidate": candidate, "figures": _plain(figures)}
+    parts = {"dictionary": project.dictionary_digest, "candidate": candidate, "figures": _json_value(figures)}
     return digest_of(parts)
 
 
@@ -175,7 +175,7 @@ class Shown:
         return {"sheet": self.figures["sheet"]} if self.sheet is not None else {}
 
 
-def shown_before(project: Project, what: str) -> Shown:
+def approval_contents(project: Project, what: str) -> Shown:
     """What is shown before approving something, as it is now."""
     figures = _figures_without_sheet(project, what)
     if what not in _WITH_SHEET:
@@ -188,7 +188,7 @@ def shown_before(project: Project, what: str) -> Shown:
 
 def figures_for(project: Project, what: str) -> dict[str, Any]:
     """The figures that a person is shown before signing: counts, column names, reasons and the sheet by its digest."""
-    return dict(shown_before(project, what).figures)
+    return dict(approval_contents(project, what).figures)
 
 
 def _figures_without_sheet(project: Project, what: str) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def _annotated_digest(project: Project) -> str:
     """The dictionary's bytes and, where MEL lets a variable depart from its rule, those written exceptions (P09)."""
     from celosia.pipeline.candidate.mel import exceptions_of
 
-    source, exceptions = project.config.source.digest, _plain(exceptions_of(project))
+    source, exceptions = project.config.source.digest, _json_value(exceptions_of(project))
     return digest_of({"dictionary": project.dictionary_digest, "source": source, "exceptions": exceptions})
 
 
@@ -271,7 +271,7 @@ def _plan_digest(project: Project) -> str:
         "plan": _plan_of(project).digest,
         "dictionary": project.dictionary_digest,
         "source": project.config.source.digest,
-        "settings": _plain({name: document[name] for name in _SETTINGS if name in document}),
+        "settings": _json_value({name: document[name] for name in _SETTINGS if name in document}),
         "hierarchies": {same_spelling(path.name): hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
     }
     return digest_of(parts)
@@ -316,11 +316,11 @@ def approval_states(project: Project) -> tuple[tuple[Approval, str], ...]:
 def _state(project: Project, approval: Approval) -> str:
     if not is_rightly_signed(approval):
         return "forged"
-    standing = _standing(project, approval)
+    standing = _signer_state(project, approval)
     return standing if standing != "valid" or _still_covers(project, approval) else "voided"
 
 
-def _standing(project: Project, approval: Approval) -> str:
+def _signer_state(project: Project, approval: Approval) -> str:
     """Whether whoever approved was in the signed roster at that moment, in that role and with that key."""
     member = project.roster.of_key(approval.key)
     person = next((person for person in project.people if person.key == approval.key), None)
@@ -367,7 +367,7 @@ def _sign_approval(
     when = now.isoformat(timespec="seconds")
     head = _journal.read_journal(project.paths.journal).head
     name = roster_name(person)  # an outsider is not named in public
-    draft = Approval(what, digest, role, name, person.key, when, note, _plain(figures), head)
+    draft = Approval(what, digest, role, name, person.key, when, note, _json_value(figures), head)
     return replace(draft, signature=identity.sign(draft.signed_part()))
 
 
@@ -404,7 +404,7 @@ def _is_execution(entry: Mapping[str, Any]) -> bool:
     return entry.get("what") == "run" or (entry.get("what") in ("approve", "sign") and role == "executor")
 
 
-def _plain(document: Mapping[str, Any]) -> dict[str, Any]:
+def _json_value(document: Mapping[str, Any]) -> dict[str, Any]:
     """As JSON holds it: what is signed must be what is read back."""
     plain: dict[str, Any] = json.loads(json.dumps(dict(document), ensure_ascii=False, default=str))
     return plain
@@ -487,4 +487,4 @@ def _variable_digests(project: Project) -> dict[str, str]:
 
 
 def _value_digest(value: Any) -> str:
-    return digest_of(_plain({"value": value}))
+    return digest_of(_json_value({"value": value}))

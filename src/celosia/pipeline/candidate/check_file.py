@@ -52,7 +52,7 @@ def judge_read_back(again: ReadBack, name: str, plan: Plan, reference: SourceRef
     policy, source, rows = policy_from(plan.policy), reference.sensitive, reference.rows
     criteria = [criterion_from(data) for data in policy.criteria]
     table, person = again.table, again.person
-    beside = _beside_quasi(plan, policy)
+    beside = _columns_beside_quasi(plan, policy)
     quasi, sensitive = tuples_with_each(table, (*policy.quasi, *beside), source, person)
     dependents = _dependents_verdict(table, row_level_dependents(plan.followers, plan.published, policy))
     households = [_households(table, policy, plan)] if policy.links else []
@@ -82,7 +82,7 @@ def judge_read_back(again: ReadBack, name: str, plan: Plan, reference: SourceRef
     )
 
 
-def _beside_quasi(plan: Plan, policy: Policy) -> list[str]:
+def _columns_beside_quasi(plan: Plan, policy: Policy) -> list[str]:
     """The published columns that are counted with the quasi-identifiers, because they follow from one."""
     return [name for name, determinants in plan.followers.items() if set(determinants) & set(policy.quasi)]
 
@@ -90,7 +90,7 @@ def _beside_quasi(plan: Plan, policy: Policy) -> list[str]:
 def checked_columns(plan: Plan, reference: SourceReference) -> list[str]:
     """The columns that the check looks at, each once."""
     policy = policy_from(plan.policy)
-    counted = (*policy.quasi, *_beside_quasi(plan, policy), *reference.sensitive)
+    counted = (*policy.quasi, *_columns_beside_quasi(plan, policy), *reference.sensitive)
     dependents = [name for pair in row_level_dependents(plan.followers, plan.published, policy) for name in pair]
     constant = [name for link in policy.links for name in plan.notes["households"]["constant"][link]]
     return list(dict.fromkeys([*counted, *dependents, *policy.links, *constant]))
@@ -156,7 +156,9 @@ def _population_sizes(
     width = len(population.names)
     levels = [int(plan.levels[name]) for name in population.names]
     labels = tuple(tuple(tuple(reference.written(level)) for level in own) for own in population.labels)
-    shown = replace(population, labels=labels).behind_texts(quasi.codes[:, :width], quasi.vocabularies[:width], levels)
+    shown = replace(population, labels=labels).population_of_texts(
+        quasi.codes[:, :width], quasi.vocabularies[:width], levels
+    )
     return np.where(starred, population.total, shown)
 
 
@@ -202,12 +204,12 @@ def _reference_tables(
         own = (
             _unsuppressed_part(table, width)
             if criterion.on_release
-            else _as_written(reference.sensitive[name], reference)
+            else _written_values(reference.sensitive[name], reference)
         )
         vocabulary = tuple(sorted({*table.vocabularies[-1], *own.vocabularies[-1]}))
-        tables[name] = _over(table, vocabulary)
+        tables[name] = _recode_last_column(table, vocabulary)
         hierarchy = _hierarchy_over(hierarchies[name], vocabulary, reference) if name in hierarchies else None
-        domains[name] = domain_of(name, _over(own, vocabulary), hierarchy)
+        domains[name] = domain_of(name, _recode_last_column(own, vocabulary), hierarchy)
     return tables, domains
 
 
@@ -232,12 +234,12 @@ def _unsuppressed_part(table: Tuples, width: int) -> Tuples:
     return Tuples(table.names, table.vocabularies, table.codes[unsuppressed], table.rows[unsuppressed])
 
 
-def _as_written(table: Tuples, reference: SourceReference) -> Tuples:
+def _written_values(table: Tuples, reference: SourceReference) -> Tuples:
     """The source's values as the file writes them; two that become one stay two codes of one text."""
     return replace(table, vocabularies=(*table.vocabularies[:-1], tuple(reference.written(table.vocabularies[-1]))))
 
 
-def _over(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:
+def _recode_last_column(table: Tuples, vocabulary: tuple[str, ...]) -> Tuples:
     """The table with its last column coded in a wider vocabulary; order is kept, since both are sorted."""
     position_of = {text: position for position, text in enumerate(vocabulary)}
     moved = np.array([position_of[text] for text in table.vocabularies[-1]], np.int32)

@@ -101,7 +101,7 @@ def evidence_digest(project: Project, what: str, candidate: str) -> str:
     if what == "findings":
         if not record.high:
             raise NothingToApprove(what=what)
-        return digest_of({"candidate": candidate, "findings": _plain(record.high)})
+        return digest_of({"candidate": candidate, "findings": _json_value(record.high)})
     _present_claims(project, candidate)
     claims = content_digest(project.paths.claims)
     return digest_of({"candidate": candidate, "claims": claims, "attacks": attacks_digest(record)})
@@ -112,7 +112,7 @@ def attacks_digest(record: AttackRecord) -> str:
     if record.report is None:
         return ""
     working = [[estimate.attack, *estimate.variables] for estimate in record.report.estimates if estimate.works]
-    return digest_of({"findings": _plain(record.report.findings), "working": working})
+    return digest_of({"findings": _json_value(record.report.findings), "working": working})
 
 
 def present_attacks_digest(project: Project) -> str:
@@ -120,7 +120,7 @@ def present_attacks_digest(project: Project) -> str:
     return attacks_digest(recorded_attacks(project, _candidate_of(project)))
 
 
-def _plain(findings: Sequence[Finding]) -> Any:
+def _json_value(findings: Sequence[Finding]) -> Any:
     return json.loads(json.dumps([finding.as_dict() for finding in findings]))
 
 

@@ -101,7 +101,7 @@ def _line(
 ) -> AnnotatedLine:
     areas = None if report is None else _areas(report, document)
     stepped = _steps_on(variable.name, document)
-    against, others = _against(variable, areas, report, stepped), _lacks(variable, document)
+    against, others = _treatment_fault(variable, areas, report, stepped), _lacks(variable, document)
     excepted = exceptions.get(variable.name, "") if against and against is not Fault.DIRECT_STAYS else ""
     faults = others if excepted or against is None else (against, *others)
     return AnnotatedLine(
@@ -138,7 +138,7 @@ def _options(label: MelLabel | None, report: GeographyReport | None) -> tuple[st
     return {MelLabel.DIRECT: (REMOVE,), MelLabel.OTHER: (KEEP,)}.get(label, ()) if label else ()
 
 
-def _against(
+def _treatment_fault(
     variable: Variable, areas: AreaCounts | None, report: GeographyReport | None, stepped: bool
 ) -> Fault | None:
     """How a treatment departs from what the label asks; a variable that a step recodes is judged once published."""

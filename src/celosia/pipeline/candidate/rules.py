@@ -168,17 +168,17 @@ def _identifiers(context: RuleContext, asked: Asked) -> Measurement:
     if context.figures is None:
         return None
     declared = [v.name for v in context.published or () if v.role == Role.IDENTIFIER]
-    return _not_allowed([*declared, *context.figures.identifiers], asked)
+    return _none_but_allowed([*declared, *context.figures.identifiers], asked)
 
 
 def _free_text(context: RuleContext, asked: Asked) -> Measurement:
     if context.figures is None:
         return None
     declared = [v.name for v in context.published or () if v.scale == Scale.FREE_TEXT]
-    return _not_allowed([*declared, *context.figures.free_text], asked)
+    return _none_but_allowed([*declared, *context.figures.free_text], asked)
 
 
-def _not_allowed(columns: Sequence[str], asked: Asked) -> Measurement:
+def _none_but_allowed(columns: Sequence[str], asked: Asked) -> Measurement:
     return _none_of([name for name in dict.fromkeys(columns) if name not in asked["allowed"]])
 
 
@@ -206,7 +206,7 @@ def _risk_index(context: RuleContext, asked: Asked) -> Measurement:
     failing = [" × ".join(scenario["variables"]) for scenario in scenarios if scenario["at_risk"]]
     figures = {
         "checked": len(scenarios),
-        "smallest": _smallest(context.figures.scenarios),
+        "smallest": _smallest_class(context.figures.scenarios),
         "at_risk": max(scenario["at_risk"] for scenario in scenarios),
         "failing": failing,
         "scenarios": scenarios,
@@ -221,7 +221,7 @@ def _scenario_measurement(scenario: ScenarioFigure, common: Fraction) -> dict[st
     return {"variables": list(scenario.variables), **measured}
 
 
-def _smallest(scenarios: Sequence[ScenarioFigure]) -> int | None:
+def _smallest_class(scenarios: Sequence[ScenarioFigure]) -> int | None:
     return min((scenario.smallest for scenario in scenarios if scenario.smallest is not None), default=None)
 
 
@@ -230,7 +230,7 @@ def _residual_risk(context: RuleContext, asked: Asked) -> Measurement:
     figures = context.figures
     if figures is None or not figures.scenarios:
         return None
-    size = _smallest(figures.scenarios) or figures.rows
+    size = _smallest_class(figures.scenarios) or figures.rows
     return size > 0, {"smallest": size, "risk": f"{1 / size:.4f}" if size else None}
 
 
@@ -422,7 +422,17 @@ def _count_judge(measure: str) -> Judge:
 
 
 # A measure is judged by the function of its name.
-_OF_FILE = (_k, _l, _identifiers, _free_text, _columns, _observations, _risk_index, _residual_risk, _geography)
+_OF_FILE = (
+    _k,
+    _l,
+    _identifiers,
+    _free_text,
+    _columns,
+    _observations,
+    _risk_index,
+    _residual_risk,
+    _geography,
+)
 _OF_DICTIONARY = (_roles, _purposes, _dictionary, _labels, _direct_labels, _kept_variables)
 _OF_PLAN = (_pseudonyms, _microaggregation, _limited_variables, _properties, _contrast, _delivery)
 _OF_PEOPLE = (_request_items, _publication_items, _second_person, _separate_people, _signatures)

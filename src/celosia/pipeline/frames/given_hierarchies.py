@@ -55,7 +55,7 @@ def read_given_hierarchies(
             descriptions[name] = complete_description(made, vocabulary, variables[name].unknown)
         else:
             descriptions[name] = made
-    return GivenHierarchies({name: _plain(spec) for name, spec in descriptions.items()}, tables)
+    return GivenHierarchies({name: _toml_value(spec) for name, spec in descriptions.items()}, tables)
 
 
 def proposed_descriptions(
@@ -71,22 +71,22 @@ def _read_hierarchy(name: str, given: Any) -> Description | Hierarchy:
     if isinstance(given, Path):
         return read_csv(given, name)[0]
     if isinstance(given, Mapping):
-        return _from_mapping(name, given)
+        return _hierarchy_from_mapping(name, given)
     if hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect"):
         coded = code_frame(given, LazyEngine()).table
         columns = [coded.column(level).row_texts().to_pylist() for level in coded.names]
-        return _from_columns(name, columns)
+        return _hierarchy_from_columns(name, columns)
     raise HierarchyNotUnderstood(variable=name, known=", ".join(LISTS))
 
 
-def _from_mapping(name: str, given: Mapping[Any, Any]) -> Description | Hierarchy:
+def _hierarchy_from_mapping(name: str, given: Mapping[Any, Any]) -> Description | Hierarchy:
     """A description; the columns of the levels by their number; or the labels of each value."""
     if "builder" in given or "file" in given:
         return {str(key): value for key, value in given.items()}
     if given and all(isinstance(key, int) for key in given) and list(given) == list(range(len(given))):
         levels = [[_text(cell) for cell in column] for column in given.values() if not isinstance(column, str)]
         if len(levels) == len(given) and len({len(level) for level in levels}) == 1:
-            return _from_columns(name, levels)
+            return _hierarchy_from_columns(name, levels)
     rows = [(_text(value), *_labels(labels)) for value, labels in given.items()]
     if not rows or len({len(row) for row in rows}) > 1:
         raise HierarchyNotUnderstood(variable=name, known=", ".join(LISTS))
@@ -97,7 +97,7 @@ def _labels(labels: Any) -> tuple[str, ...]:
     return (labels,) if isinstance(labels, str) else tuple(_text(label) for label in labels)
 
 
-def _from_columns(name: str, columns: Sequence[Sequence[str]]) -> Hierarchy:
+def _hierarchy_from_columns(name: str, columns: Sequence[Sequence[str]]) -> Hierarchy:
     return checked_hierarchy(name, list(zip(*columns, strict=True)), name)
 
 
@@ -112,12 +112,12 @@ def _free_name(variable: str, taken: Mapping[str, Hierarchy]) -> str:
     return name
 
 
-def _plain(value: Any) -> Any:
+def _toml_value(value: Any) -> Any:
     """A description as TOML and JSON hold it: lists, whole numbers, decimals as numbers."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _toml_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_toml_value(item) for item in value]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     return value.item() if hasattr(value, "item") else value

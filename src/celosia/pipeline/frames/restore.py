@@ -43,7 +43,7 @@ def _arrow_table(frame: Any, places: Sequence[tuple[str, int]], rows: Rows, chan
         if name in changed:
             columns[name] = _arrow_text(changed[name], column.type)
         else:
-            columns[name] = _without_unused(column.take(positions))
+            columns[name] = _drop_unused_categories(column.take(positions))
     return pa.table(columns)
 
 
@@ -55,7 +55,7 @@ def _arrow_text(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     return shown.cast(kind if is_text else pa.string())
 
 
-def _without_unused(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _drop_unused_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of categories without those that no row shows."""
     if not pa.types.is_dictionary(column.type):
         return column
@@ -73,7 +73,7 @@ def _polars_frame(frame: Any, places: Sequence[tuple[str, int]], rows: Rows, cha
             texts = polars.Series(own.name, polars.from_arrow(_arrow_text(changed[name], pa.large_string())))
             columns.append(texts.cast(polars.Categorical) if _has_categories(own) else texts)
         else:
-            columns.append(_with_own_categories(own))
+            columns.append(_renew_categories(own))
     return polars.DataFrame(columns)
 
 
@@ -81,7 +81,7 @@ def _has_categories(series: Any) -> bool:
     return str(series.dtype).startswith(("Categorical", "Enum"))
 
 
-def _with_own_categories(series: Any) -> Any:
+def _renew_categories(series: Any) -> Any:
     """Categories made anew of what the rows show: those of the source would come along."""
     import polars
 

@@ -57,7 +57,7 @@ def describe_by_role(
     if identifying := [variable.name for variable in unnamed if variable.role is Role.IDENTIFIER]:
         raise IdentifierLeftIn(variables=", ".join(identifying))
     doubtful = tuple(v.name for v in unnamed if v.role in (Role.QUASI, Role.SENSITIVE))
-    return tuple(_with_role(variable, columns, purpose) for variable in proposed), doubtful
+    return tuple(_assign_role(variable, columns, purpose) for variable in proposed), doubtful
 
 
 def warn_of_doubtful(names: Sequence[str]) -> None:
@@ -67,7 +67,7 @@ def warn_of_doubtful(names: Sequence[str]) -> None:
         warnings.warn(text, ColumnsWithoutRole, stacklevel=4)
 
 
-def _with_role(variable: Variable, columns: NamedColumns, purpose: str) -> Variable:
+def _assign_role(variable: Variable, columns: NamedColumns, purpose: str) -> Variable:
     name = variable.name
     if name in columns.removed_names:
         return replace(variable, role=Role.IDENTIFIER, purpose="", treatment=Treatment.REMOVE)

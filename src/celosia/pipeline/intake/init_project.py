@@ -118,7 +118,7 @@ def init(
     """
     protocols = _check_protocols(protocols)
     refuse_unknown_choices(reading)
-    folder = Path(into) if into is not None else Path(folder_name(_named_after(source, reading)))
+    folder = Path(into) if into is not None else Path(folder_name(_default_name(source, reading)))
     given = Path(given_dictionary) if given_dictionary is not None else None
     if folder.exists():
         raise AlreadyExists(path=str(folder))
@@ -180,7 +180,7 @@ def _found_in_place(
     return located.table, located.ingested
 
 
-def _named_after(source: Any, reading: Mapping[str, Any]) -> str:
+def _default_name(source: Any, reading: Mapping[str, Any]) -> str:
     """What a project is called: its file, or its table where the source is a database."""
     text = str(source)
     if is_catalogue_table(text):

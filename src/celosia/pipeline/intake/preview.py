@@ -47,7 +47,7 @@ def preview_source(source: PathArg, rows: int = 20, **reading: Any) -> SourcePre
         name=head.source,
         choices=head.choices,
         tables=head.tables,
-        preview=_with_refusals(shown, head),
+        preview=_add_refusals(shown, head),
         person=person,
         looked_at=len(head.rows),
     )
@@ -68,7 +68,7 @@ def source_choices(source: PathArg, **reading: Any) -> ReadingChoices:
 def preview_project(folder: ProjectArg, rows: int = 20, offset: int = 0) -> Preview:
     """Rows of a project's working copy, in the order of its source, veiled as its dictionary says."""
     project = open_project(folder)
-    variables = _in_order(project)
+    variables = _ordered_variables(project)
     hidden = {name for name in (project.config.person, project.config.household) if name}
     shown = [
         i for i, variable in enumerate(variables) if not preview.is_veiled(variable) and variable.name not in hidden
@@ -82,12 +82,12 @@ def _clip_rows(rows: int) -> int:
     return max(1, min(rows, MOST_ROWS))
 
 
-def _with_refusals(shown: Preview, head: Head) -> Preview:
+def _add_refusals(shown: Preview, head: Head) -> Preview:
     columns = tuple(replace(column, refused=head.refused.get(column.name, "")) for column in shown.columns)
     return replace(shown, columns=columns)
 
 
-def _in_order(project: Project) -> list[Variable]:
+def _ordered_variables(project: Project) -> list[Variable]:
     """The dictionary's lines in the order of the columns."""
     names, variables = project.names, project.variables
     dictionary.refuse_disagreement(variables, names, str(project.paths.dictionary))
@@ -106,7 +106,7 @@ def _cells(
             taken += _read_groups(file, shown, rows, offset, total)
             total += file.metadata.num_rows
     columns = [[cell for part in taken for cell in part[place]] for place in range(len(shown))]
-    return total, _beside_veiled(columns, shown, width, max(0, min(rows, total - offset)))
+    return total, _pad_veiled_columns(columns, shown, width, max(0, min(rows, total - offset)))
 
 
 def _cells_in_place(
@@ -119,10 +119,12 @@ def _cells_in_place(
         total = raw.count_rows()
         page = raw.page([names[i] for i in shown], rows, offset) if shown else None
     columns = [] if page is None else [column.to_pylist() for column in page.columns]
-    return total, _beside_veiled(columns, shown, width, max(0, min(rows, total - offset)))
+    return total, _pad_veiled_columns(columns, shown, width, max(0, min(rows, total - offset)))
 
 
-def _beside_veiled(columns: Sequence[list[str]], shown: Sequence[int], width: int, here: int) -> list[tuple[str, ...]]:
+def _pad_veiled_columns(
+    columns: Sequence[list[str]], shown: Sequence[int], width: int, here: int
+) -> list[tuple[str, ...]]:
     """Rows of all columns: those shown in their places, nothing in the others."""
     every: list[list[str]] = [[""] * here] * width
     for column, position in zip(columns, shown, strict=False):

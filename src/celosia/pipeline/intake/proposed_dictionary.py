@@ -32,10 +32,10 @@ def column_facts(
 
 def with_labels(variables: Sequence[Variable], ingested: Ingested) -> tuple[Variable, ...]:
     """The variables with the labels and missing codes that came with the source itself."""
-    return tuple(_with_labels(variable, ingested.labels.get(variable.name)) for variable in variables)
+    return tuple(_add_labels(variable, ingested.labels.get(variable.name)) for variable in variables)
 
 
-def _with_labels(variable: Variable, labels: ColumnLabels | None) -> Variable:
+def _add_labels(variable: Variable, labels: ColumnLabels | None) -> Variable:
     if labels is None:
         return variable
     return replace(variable, label=labels.label, value_labels=labels.values, missing=labels.missing)

@@ -87,14 +87,14 @@ def _territory_spec(plain: Sequence[str]) -> dict[str, Any]:
         for list_id, steps in _TERRITORY.items():
             width = steps[-1]
             whole = [value.zfill(width) if padded and len(value) == width - 1 else value for value in plain]
-            fits = [value for value in whole if len(value) == width and value.isdigit() and _in_list(list_id, value)]
+            fits = [value for value in whole if len(value) == width and value.isdigit() and _is_in_list(list_id, value)]
             if plain and len(fits) >= MOST * len(plain):
                 stated = {"width": width} if padded else {}
                 return {"builder": "mask", "steps": steps, **stated, "uncovered": "suppress"}
     return dict(_SUPPRESS)
 
 
-def _in_list(list_id: str, value: str) -> bool:
+def _is_in_list(list_id: str, value: str) -> bool:
     official = lookup(list_id)
     return official.knows(value) or official.knows(value[:4]) if list_id == "pe-ubigeo" else official.knows(value)
 

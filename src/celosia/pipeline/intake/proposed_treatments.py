@@ -54,7 +54,7 @@ def treatments_of_variables(
     for purpose in purposes:
         if purpose not in PURPOSES:
             raise ValueOutOfRange(parameter="purpose", given=purpose, allowed=", ".join(PURPOSES))
-    quasi = tuple(v.name for v in variables if v.role is Role.QUASI and not _leaves(v))
+    quasi = tuple(v.name for v in variables if v.role is Role.QUASI and not _is_removed(v))
     coordinates = _coordinates([v.name for v in variables])
     allowed = not set(protocols) & set(NORMS_WITHOUT_PSEUDONYMS)
     return {
@@ -81,17 +81,17 @@ def treatment_dict(treatments: Sequence[Proposal]) -> list[dict[str, Any]]:
 
 def proposed_steps(treatments: Treatments) -> str:
     """One proposal per variable as commented TOML; the search sees to categories that a person would have to map."""
-    chosen = [ready[0] for ready in map(_ready, treatments.values()) if ready]
+    chosen = [ready[0] for ready in map(_ready_proposals, treatments.values()) if ready]
     text = steps_toml(chosen)
     return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
-def _ready(proposals: Sequence[Proposal]) -> list[Proposal]:
+def _ready_proposals(proposals: Sequence[Proposal]) -> list[Proposal]:
     """The proposals that work as they are written, or with a date; none that is only for where risk remains."""
     return [proposal for proposal in proposals if not proposal.optional and "map" not in proposal.needs]
 
 
-def _leaves(variable: Variable) -> bool:
+def _is_removed(variable: Variable) -> bool:
     return variable.treatment is not None and variable.treatment.value == "remove"
 
 

@@ -30,12 +30,14 @@ def with_repetitions(
     by_name = {column.name: column for column in facts}
     repeated: dict[str, str] = {}
     for role in (Role.QUASI, Role.SENSITIVE):
-        comparable = [by_name[v.name] for v in variables if v.role is role and v.scale in _SCALES and not _goes(v)]
+        comparable = [
+            by_name[v.name] for v in variables if v.role is role and v.scale in _SCALES and not _is_removed(v)
+        ]
         repeated |= _repetitions_among(table, sorted(comparable, key=_typical_length))
     return tuple(_point_out(variable, repeated, protocol) for variable in variables)
 
 
-def _goes(variable: Variable) -> bool:
+def _is_removed(variable: Variable) -> bool:
     return variable.treatment is Treatment.REMOVE
 
 

@@ -81,14 +81,14 @@ def intrude(
     means = IntruderMeans(
         seed=seed,
         attempts=attempts,
-        held_out=None if control is None else _held_out(attack_target, control),
+        held_out=None if control is None else _held_out_view(attack_target, control),
         external=None if external is None else _external(attack_target, external, on),
         earlier=tuple(_earlier(attack_target, source) for source in earlier),
         earlier_original=tuple(_earlier(attack_target, source, published=False) for source in earlier),
     )
     disguises: Disguises = {}
     after = attack(attack_target, means, stage_progress(report, "intruder"), disguises)
-    before = _before(attack_target, means, report, disguises) if project is not None else None
+    before = _attack_original(attack_target, means, report, disguises) if project is not None else None
     human, waiting = (None, ()) if project is None else _human(project, attack_target.digest)
     result = AttackReport(
         target=attack_target.digest,
@@ -149,7 +149,9 @@ def open_target(
     return project_target(project, roles.quasi, roles.sensitive, report), project
 
 
-def _before(target: AttackTarget, means: IntruderMeans, report: Progress, disguises: Disguises) -> AttackResults | None:
+def _attack_original(
+    target: AttackTarget, means: IntruderMeans, report: Progress, disguises: Disguises
+) -> AttackResults | None:
     """The same attacks on the original as it was, as if it had been published."""
     if target.truth is None:
         return None
@@ -158,7 +160,7 @@ def _before(target: AttackTarget, means: IntruderMeans, report: Progress, disgui
     return attack(raw, means, stage_progress(report, "intruder_before"), disguises)
 
 
-def _held_out(target: AttackTarget, control: Any) -> View:
+def _held_out_view(target: AttackTarget, control: Any) -> View:
     """People held out, numbered after those of the release."""
     with open_table(control, described=False) as data:
         names = [name for name in data.table.names if name in target.view.names or name == target.person]

@@ -234,14 +234,14 @@ def _universes(target: AttackTarget) -> dict[str, Sequence[str]]:
             continue
         leaves = target.hierarchies[name].labels[0] if name in target.hierarchies else ()
         # A former code may be in the data: it counts where the leaves have it, or where nobody can say.
-        official = _official([label for label in leaves or full_codes if label not in unknown], former=not leaves)
+        official = _official_codes([label for label in leaves or full_codes if label not in unknown], former=not leaves)
         universe = dict.fromkeys((*official, *leaves))
         if set(full_codes) & set(universe):
             universes[name] = tuple(universe)
     return universes
 
 
-def _official(codes: Sequence[str], former: bool) -> Sequence[str]:
+def _official_codes(codes: Sequence[str], former: bool) -> Sequence[str]:
     """The list of territories that the codes are from; empty where they are from none."""
     for list_id in _TERRITORIES:
         known = territories(list_id)

@@ -89,7 +89,7 @@ def _reproduce_rows(project: Project, source: OpenTable, plan: Plan, report: Pro
         with apply_project_steps(project, source, report=report) as after:
             search_input = search_input_for(project, after.source, **plan.asked)
             solution = reproduce_solution(project, after, search_input, plan, report)
-            table = _with_copies(after.source, plan.published)
+            table = _duplicate_columns(after.source, plan.published)
             hierarchies = {**search_input.hierarchies, **search_input.sensitive_hierarchies}
             rows = apply_solution(table, search_input, plan, solution, source.private)
             return _split_original(rows, plan.published, after.source.person, hierarchies)
@@ -97,7 +97,7 @@ def _reproduce_rows(project: Project, source: OpenTable, plan: Plan, report: Pro
         return None
 
 
-def _with_copies(data: OpenTable, published: Sequence[str]) -> Table:
+def _duplicate_columns(data: OpenTable, published: Sequence[str]) -> Table:
     """The table with each published column, and the person, a second time."""
     names = {name: name for name in data.table.names}
     copies = {_ORIGINAL + name: name for name in published}

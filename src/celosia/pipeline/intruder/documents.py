@@ -29,7 +29,7 @@ def refuse_unwritable_documents(html: PathArg | None, pdf: PathArg | None, works
 
     for path, suffix in ((html, ".html"), (pdf, ".pdf")):
         if path is not None:
-            _with_suffix(path, (suffix,))
+            _require_suffix(path, (suffix,))
     sheets = [_free_sheet(sheet) for sheet in worksheets]
     if pdf is not None or any(sheet.suffix.lower() == ".pdf" for sheet in sheets):
         load_typst()
@@ -37,13 +37,13 @@ def refuse_unwritable_documents(html: PathArg | None, pdf: PathArg | None, works
 
 def _free_sheet(path: PathArg) -> Path:
     """A worksheet of a known kind; results already written are not overwritten."""
-    out = _with_suffix(path, (".html", ".pdf", ".csv", ".xlsx"))
+    out = _require_suffix(path, (".html", ".pdf", ".csv", ".xlsx"))
     if out.suffix.lower() in (".csv", ".xlsx") and out.exists():
         raise AlreadyExists(path=str(out))
     return out
 
 
-def _with_suffix(path: PathArg, suffixes: Sequence[str]) -> Path:
+def _require_suffix(path: PathArg, suffixes: Sequence[str]) -> Path:
     if Path(path).suffix.lower() not in suffixes:
         raise UnknownExtension(path=str(path), known=", ".join(suffixes))
     return Path(path)
@@ -55,7 +55,7 @@ def save_intruder(report: AttackReport, paths: Sequence[PathArg], *, now: dateti
     from celosia.dossier.page import to_html
     from celosia.dossier.pdf import to_pdf
 
-    targets = tuple(_with_suffix(path, (".html", ".pdf")) for path in paths)
+    targets = tuple(_require_suffix(path, (".html", ".pdf")) for path in paths)
     for target in targets:
         document = intruder_document(report, messages.language())
         _write(target, to_html(document).encode() if _is_html(target) else to_pdf(document, utc_now(now)))

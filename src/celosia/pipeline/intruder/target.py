@@ -156,11 +156,11 @@ def _add_original(target: AttackTarget, original: Any, report: Progress) -> Atta
             persons, keys = full.codes[:, position], full.labels[position]
         view = with_persons(target.view, persons)
         return replace(target, truth=with_persons(truth, persons), view=view, keys=keys)
-    judge, keys = _with_ordinals_of(target, full, shared)
+    judge, keys = _copy_ordinals(target, full, shared)
     return replace(target, judge=judge, keys=keys, notes=(*target.notes, "original_not_row_by_row"))
 
 
-def _with_ordinals_of(target: AttackTarget, full: View, shared: Sequence[str]) -> tuple[View, tuple[str, ...]]:
+def _copy_ordinals(target: AttackTarget, full: View, shared: Sequence[str]) -> tuple[View, tuple[str, ...]]:
     """The original with the person ordinals of the file; new people after them."""
     view = select_columns(full, shared)
     if target.person is None or target.person not in full.names or not target.keys:

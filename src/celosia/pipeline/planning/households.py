@@ -160,7 +160,7 @@ def extend_masks(
     count = int(label.max(initial=-1)) + 1
     apart = np.zeros(count, bool)
     apart[label[suppressed]] = True
-    masks = _with_source_masks(linked, masks, len(label))
+    masks = _extend_masks_by_source(linked, masks, len(label))
     while True:
         grown = _extend_once(linked, label, masks)
         classes = counter.classes(label, count, {name: ~mask for name, mask in grown.items()})
@@ -174,7 +174,7 @@ def extend_masks(
         masks = grown
 
 
-def _with_source_masks(linked: LinkedTuples, masks: Mapping[str, Mask], size: int) -> dict[str, Mask]:
+def _extend_masks_by_source(linked: LinkedTuples, masks: Mapping[str, Mask], size: int) -> dict[str, Mask]:
     """The masks, and households that came with a masked value: another row of theirs must not disclose it."""
     names = dict.fromkeys([*masks, *linked.sensitive, *linked.dependents])
     masks_by_name = {name: masks.get(name, np.zeros(size, bool)) for name in names}

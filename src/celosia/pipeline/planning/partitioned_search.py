@@ -84,7 +84,7 @@ def solve_in_parts(search_input: SearchInput, progress: ShareProgress) -> Soluti
             solved.append(_condense_solution(own, part, solution, _origin_of(search_input)))
     if unsolved:
         return _unsolved_parts(search_input, len(parts), unsolved, small)
-    return _union(search_input, solved)
+    return _join_parts(search_input, solved)
 
 
 def _origin_of(search_input: SearchInput) -> TupleOrigin:
@@ -214,7 +214,7 @@ def _occurring_values(quasi: Tuples, codes: Codes, partition: str) -> tuple[Code
     return tuple(columns)
 
 
-def _union(search_input: SearchInput, solved: Sequence[SolvedPart]) -> Solution:
+def _join_parts(search_input: SearchInput, solved: Sequence[SolvedPart]) -> Solution:
     """All parts side by side, their suppressed rows judged as the one group they are."""
     names, hierarchies = search_input.policy.quasi, search_input.hierarchies
     codes = np.concatenate([part.codes for part in solved])

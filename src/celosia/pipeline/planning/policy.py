@@ -147,17 +147,17 @@ def _criteria(
     chosen = tuple(default_criteria(rules, sensitive) if given is None else given)
     chosen = with_thresholds(chosen, asked, sensitive)
     _refuse_unknown_names([name for data in chosen if (name := criterion_from(data).variable)], names)
-    _refuse_below(chosen, rules)
-    return _with_protocol_criteria(chosen, rules, sensitive)
+    _refuse_weaker_threshold(chosen, rules)
+    return _add_protocol_criteria(chosen, rules, sensitive)
 
 
-def _with_protocol_criteria(criteria: Criteria, rules: Sequence[Rule], sensitive: Sequence[str]) -> Criteria:
+def _add_protocol_criteria(criteria: Criteria, rules: Sequence[Rule], sensitive: Sequence[str]) -> Criteria:
     """The criteria, and those of the protocols that they leave out."""
     asked = {name: value for name in ("k", "l") if (value := least(rules, name)[0])}
     return (*criteria, *lacking_criteria(criteria, asked, sensitive))
 
 
-def _refuse_below(criteria: Criteria, rules: Sequence[Rule]) -> None:
+def _refuse_weaker_threshold(criteria: Criteria, rules: Sequence[Rule]) -> None:
     """A k or l written by hand is refused when a protocol of the project asks for more."""
     for data in criteria:
         name = THRESHOLDS.get(str(data.get("criterion")), "")

@@ -72,7 +72,7 @@ def population_of_criteria(
     if len(asked) > 1:
         raise ValueOutOfRange(parameter="k_map.population", given=asked[1][0], allowed=asked[0][0])
     population = read_population(asked[0][0], quasi.names, asked[0][1] or None, folder)
-    both = _with_values_of(quasi, population)
+    both = _widen_vocabularies(quasi, population)
     fixed = {name: _fixed_spec(variables[name], quasi, specs.get(name)) for name in quasi.names}
     joined = compiled_hierarchies(both, variables, fixed, folder)
     return population_levels(population, own, joined)
@@ -85,7 +85,7 @@ def _fixed_spec(variable: Variable, quasi: Tuples, spec: Mapping[str, Any] | Non
     return {**spec, "uncovered": "suppress"} if "file" in spec else dict(spec)
 
 
-def _with_values_of(quasi: Tuples, population: Tuples) -> Tuples:
+def _widen_vocabularies(quasi: Tuples, population: Tuples) -> Tuples:
     """The file's tuples over the values of both tables; the population's alone are held by no row."""
     codes, vocabularies = np.empty_like(quasi.codes), []
     for column, (name, own) in enumerate(zip(quasi.names, quasi.vocabularies, strict=True)):

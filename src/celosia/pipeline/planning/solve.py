@@ -327,7 +327,7 @@ def _solve_by_cells(search_input: SearchInput) -> Solution | NoSolution:
     hierarchies = [search_input.hierarchies[name] for name in names]
     importance = [problem.objective.weight(name) for name in names]
     reading: Literal["own", "wildcard"] = "wildcard" if search_input.policy.reading == "wildcard" else "own"
-    lowest, position = _at_lowest_levels(search_input, hierarchies, problem.lowest)
+    lowest, position = _counter_at_lowest_levels(search_input, hierarchies, problem.lowest)
     cells = suppress_cells(lowest, search_input.criteria, importance, reading)
     if cells is None:
         return _nearest_miss_of_cells(problem)
@@ -349,7 +349,7 @@ def _solve_by_cells(search_input: SearchInput) -> Solution | NoSolution:
     return _recoding_solution(search_input, counter, published, problem, loss, 0, notes=notes)
 
 
-def _at_lowest_levels(
+def _counter_at_lowest_levels(
     search_input: SearchInput, hierarchies: Sequence[CompiledHierarchy], lowest: Sequence[int]
 ) -> tuple[ClassCounter, NDArray[np.int64]]:
     """The tuples at the lowest levels that the project allows, with their counts, and where each tuple went."""

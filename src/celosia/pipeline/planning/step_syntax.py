@@ -28,7 +28,7 @@ def read_steps(path: PathArg) -> tuple[Mapping[str, Any], ...]:
 
 def plain_step(step: Mapping[str, Any]) -> dict[str, Any]:
     """A step as JSON can hold it: TOML's dates become text."""
-    return {key: _plain(value) for key, value in step.items()}
+    return {key: _toml_value(value) for key, value in step.items()}
 
 
 def with_paths(step: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -47,14 +47,14 @@ def step_from(name: str, words: Sequence[tuple[str, str]]) -> dict[str, Any]:
     for key, text in words:
         plain = key.replace("-", "_")
         param = chosen.params.get(plain)
-        value = text if param is None else _from_text(chosen.name, plain, param, text)
+        value = text if param is None else _value_from_text(chosen.name, plain, param, text)
         again = isinstance(param, Many) and plain in step
         step[plain] = [*step[plain], *value] if again else value  # --columns A --columns B
     read_step(step)
     return step
 
 
-def _from_text(owner: str, key: str, param: Parameter, text: str) -> Any:
+def _value_from_text(owner: str, key: str, param: Parameter, text: str) -> Any:
     """A parameter written on the command line; a table is a TOML or CSV file of two columns."""
     try:
         return _table_from(Path(text), key) if isinstance(param, TomlTable) else param.from_text(text)
@@ -69,9 +69,9 @@ def _table_from(path: Path, key: str) -> Any:
     return {row[0]: row[1] for row in read_rows(path)[1:] if len(row) > 1}
 
 
-def _plain(value: Any) -> Any:
+def _toml_value(value: Any) -> Any:
     if isinstance(value, date | datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: _toml_value(inner) for key, inner in value.items()}
+    return [_toml_value(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -48,7 +48,7 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     def call_checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in known:
-                raise UnknownArgument(function=function.__name__, argument=name, known=_likely(name, known))
+                raise UnknownArgument(function=function.__name__, argument=name, known=_similar_names(name, known))
         try:
             signature.bind(*args, **kwargs)
         except TypeError:
@@ -66,7 +66,7 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
-def _likely(name: str, known: Sequence[str]) -> str:
+def _similar_names(name: str, known: Sequence[str]) -> str:
     """The arguments that somebody may have meant; all of them where none is near."""
     return ", ".join(get_close_matches(name, known, n=2) or known)
 
@@ -76,29 +76,29 @@ def column_names(argument: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, Iterable):
-        raise _wrong(argument, value, "names")
+        raise _wrong_argument(argument, value, "names")
     names = tuple(value)
     for name in names:
         if not isinstance(name, str):
-            raise _wrong(argument, name, "names")
+            raise _wrong_argument(argument, name, "names")
     return names
 
 
 def column_name(argument: str, value: Any) -> str | None:
     """One name, or none."""
     if value is not None and not isinstance(value, str):
-        raise _wrong(argument, value, "name")
+        raise _wrong_argument(argument, value, "name")
     return value
 
 
 def whole_number(argument: str, value: Any, minimum: int) -> int:
     """A whole number of at least so much; NumPy's are welcome, texts and truth values are not."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < minimum:
-        raise _wrong(argument, value, "whole", minimum=minimum)
+        raise _wrong_argument(argument, value, "whole", minimum=minimum)
     return int(value)
 
 
-def _wrong(argument: str, value: Any, kind: str, **fields: object) -> WrongArgument:
+def _wrong_argument(argument: str, value: Any, kind: str, **fields: object) -> WrongArgument:
     """The refusal of a value by its type: the value itself may be a cell."""
     given = repr(value) if isinstance(value, int | float) else type(value).__name__
     return WrongArgument(argument=argument, expected=messages.text(f"library.kind.{kind}", **fields), given=given)

@@ -100,14 +100,14 @@ def _append(path: Path, what: str, now: datetime, facts: Mapping[str, object], w
 def _write(path: Path, line: bytes) -> None:
     """Add a line in one piece, after cutting off the beginning of one that a killed process left."""
     with path.open("ab") as journal:
-        whole = _whole(path.read_bytes())
+        whole = _complete_lines(path.read_bytes())
         journal.truncate(len(whole))
         journal.write((b"" if not whole or whole.endswith(b"\n") else b"\n") + line + b"\n")
         journal.flush()
         flush_handle(journal.fileno())
 
 
-def _whole(content: bytes) -> bytes:
+def _complete_lines(content: bytes) -> bytes:
     """A journal without the beginning of a line at its end: its process was killed, and nothing depends on it."""
     complete, end, last = content.rpartition(b"\n")
     return content if not last or _parse_entry(last.decode("utf-8", errors="replace")) is not None else complete + end
@@ -130,7 +130,7 @@ def read_journal(path: Path) -> Journal:
 def _lines(path: Path) -> list[str]:
     """The lines of a file; only a line feed ends one, for a reason may hold other separators."""
     with translate_read_errors(path):
-        lines = _whole(path.read_bytes()).decode("utf-8", errors="replace").split("\n")
+        lines = _complete_lines(path.read_bytes()).decode("utf-8", errors="replace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 

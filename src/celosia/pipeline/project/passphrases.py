@@ -35,19 +35,19 @@ def refuse_weak(passphrase: str, name: str) -> None:
 
 def weakness(passphrase: str, name: str) -> str:
     """Why a passphrase is obvious: name, word, sequence or repeated; empty where it is not."""
-    plain = _fold(passphrase)
+    plain = _fold_case(passphrase)
     if _is_repeated(plain):
         return "repeated"
-    words = sorted((word for word in re.findall(r"\w+", _fold(name)) if len(word) > 2), key=len, reverse=True)
+    words = sorted((word for word in re.findall(r"\w+", _fold_case(name)) if len(word) > 2), key=len, reverse=True)
     for reason, taken in (("name", words), ("word", _OBVIOUS)):
         for word in taken:
-            plain = plain.replace(_fold(word), "")
+            plain = plain.replace(_fold_case(word), "")
         if len(plain) < SHORTEST:
             return reason
     return "sequence" if _length_without_runs(plain) < SHORTEST else ""
 
 
-def _fold(text: str) -> str:
+def _fold_case(text: str) -> str:
     """Lower case and without accents, as somebody who guesses would try it."""
     parts = unicodedata.normalize("NFD", text.casefold())
     return "".join(character for character in parts if not unicodedata.combining(character))

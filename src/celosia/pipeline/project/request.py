@@ -135,7 +135,7 @@ def request_in(document: Mapping[str, Any], path: Path, variables: Sequence[Vari
         raise UnknownFormat(path=str(path), found=stated_format, expected=REQUEST_FORMAT)
     refuse_wrong_settings({"request": document}, str(path), {"request": TABLE}, (), {"request": _TOP_KEYS})
     refuse_wrong_settings(document, str(path), _REQUEST, (), _CLOSED)
-    request = request_from(_with_dates_as_text(document))
+    request = request_from(_dates_as_text(document))
     _refuse_reversed_period(request, path)
     _refuse_unknown_variables(request, {variable.name for variable in variables}, path)
     return request
@@ -162,9 +162,9 @@ def _refuse_unknown_variables(request: Request, known: Collection[str], path: Pa
             raise RequestVariablesUnknown(path=str(path), setting=setting, variables=", ".join(absent))
 
 
-def _with_dates_as_text(value: Any) -> Any:
+def _dates_as_text(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _with_dates_as_text(inner) for key, inner in value.items()}
+        return {key: _dates_as_text(inner) for key, inner in value.items()}
     return value.isoformat() if isinstance(value, date) else value
 
 
@@ -230,7 +230,7 @@ def _comment(text: str) -> list[str]:
 
 def named_answers(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Answers by their dotted keys, each of the kind its item takes."""
-    flat = dict(_flat(answers))
+    flat = dict(_flat_answers(answers))
     for key, value in flat.items():
         if key not in ITEMS:
             raise ValueOutOfRange(parameter="request", given=key, allowed=", ".join(ITEMS))
@@ -239,7 +239,7 @@ def named_answers(answers: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _flat(answers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat_answers(answers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in answers.items():
         if key in _SECTIONS and isinstance(value, Mapping):
             yield from ((f"{key}.{inner}", answer) for inner, answer in value.items())

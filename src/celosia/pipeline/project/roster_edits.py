@@ -80,7 +80,7 @@ def rotate_key(
     with open_for_signing(folder) as project:
         roster = project.roster
         _note_entries(project, roster)
-        person, member = _of_roster(project, roster, name)
+        person, member = _person_in_roster(project, roster, name)
         if not is_key(key) or any(other.key == key for other in project.people if other is not person):
             raise PersonRepeats(name=person.name)
         if member.key != key:  # else the roster was written and people.toml not yet
@@ -101,7 +101,7 @@ def revoke_person(
         if person is not None and _was_revoked(roster, person):  # the roster was written and people.toml not yet
             _rewrite_people(project, person, "")
             return roster.entries[-1]
-        person, member = _of_roster(project, roster, name)
+        person, member = _person_in_roster(project, roster, name)
         removed = Membership(member.name, member.roles, member.key, utc_now(now))
         roster = _enter(project, roster, "revoke", removed, identity, why)
         _rewrite_people(project, person, "")
@@ -121,7 +121,7 @@ def _was_revoked(roster: Roster, person: Person) -> bool:
     return member is not None and member.until is not None and roster.entries[-1].act == "revoke"
 
 
-def _of_roster(project: Project, roster: Roster, name: str) -> tuple[Person, Membership]:
+def _person_in_roster(project: Project, roster: Roster, name: str) -> tuple[Person, Membership]:
     """A person of people.toml and their place in the roster."""
     person = next((person for person in project.people if same_name(person.name, name)), None)
     if person is None:

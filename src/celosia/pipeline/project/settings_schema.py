@@ -127,7 +127,7 @@ def refuse_wrong_settings(
 ) -> None:
     """Stop at the first key of a project's file that is missing, unknown or of another kind, by its name."""
     for pattern in kinds:
-        reached = list(_at(document, pattern.split(".")))
+        reached = list(_values_at(document, pattern.split(".")))
         if not reached and pattern in needed:
             raise WrongSetting(path=path, setting=pattern, expected=kinds[pattern].expected_text)
         for key, value in reached:
@@ -152,7 +152,7 @@ def _refuse_unknown_key(key: str, value: Any, path: str, known: Collection[str] 
             raise WrongSetting(path=path, setting=f"{key}.{name}", expected=expected)
 
 
-def _at(document: Any, steps: Sequence[str], before: str = "") -> Iterator[tuple[str, Any]]:
+def _values_at(document: Any, steps: Sequence[str], before: str = "") -> Iterator[tuple[str, Any]]:
     """Every value that a pattern reaches, with its full key; tables above are checked by their own lines."""
     if steps[0] == "#" and isinstance(document, list | tuple):
         document = {str(place): item for place, item in enumerate(document, start=1)}
@@ -163,4 +163,4 @@ def _at(document: Any, steps: Sequence[str], before: str = "") -> Iterator[tuple
         if len(steps) == 1:
             yield key, document[name]
         else:
-            yield from _at(document[name], steps[1:], f"{key}.")
+            yield from _values_at(document[name], steps[1:], f"{key}.")

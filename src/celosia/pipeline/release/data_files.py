@@ -75,7 +75,7 @@ def open_published_file(path: Path) -> Iterator[PublishedTable]:
 
 def write_dictionary(variables: Sequence[Variable], published: PublishedTable, target: Path) -> None:
     """The public dictionary: the published variables, the public columns, and only codes that the file shows."""
-    lines = dictionary.rows_of([_with_visible_labels(variable, published) for variable in variables])
+    lines = dictionary.rows_of([_limit_labels(variable, published) for variable in variables])
     positions = [dictionary.COLUMNS.index(column) for column in PUBLIC]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -90,19 +90,19 @@ def write_data(data_format: str, published: PublishedTable, variables: Sequence[
     if data_format == "csv":
         return  # it is there: byte by byte the file that was judged
     names = published.table.names
-    shown = [_with_visible_labels(variable, published) for variable in variables]
+    shown = [_limit_labels(variable, published) for variable in variables]
     labels = {v.name: ColumnLabels(v.label, v.value_labels) for v in shown if v.label or v.value_labels}
     rows = published.table.ordered_batches(names)
     target = folder / f"{DATA_NAME}.{data_format}"
     with temporary_folder_beside(folder) as scratch:  # writers leave their drafts beside the file: not inside a release
         _WRITERS[data_format](rows, names, scratch / target.name, labels, mode=_MODE)
         if data_format == "xlsx":
-            _without_time(scratch / target.name)
+            _remove_creation_time(scratch / target.name)
         with translate_write_errors(folder):
             shutil.move(scratch / target.name, target)
 
 
-def _with_visible_labels(variable: Variable, published: PublishedTable) -> Variable:
+def _limit_labels(variable: Variable, published: PublishedTable) -> Variable:
     """A variable with the labels and unknown codes of values that the file shows; others tell of what it hides."""
     values = published.counts(variable.name)
     labels = tuple((code, text) for code, text in variable.value_labels if code in values)
@@ -113,7 +113,7 @@ def neutralise_cell(cell: str) -> str:
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
-def _without_time(path: Path) -> None:
+def _remove_creation_time(path: Path) -> None:
     """A workbook without the moment at which it was made."""
     draft = path.with_suffix(".draft")
     with translate_write_errors(path.parent), zipfile.ZipFile(path) as old, zipfile.ZipFile(draft, "w") as new:

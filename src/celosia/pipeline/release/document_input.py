@@ -137,11 +137,11 @@ def _attempts(project: Project, claims: Claims, check: CheckReport | None) -> At
         claims.outsiders,
         claims.statement,
         claims.sources,
-        tuple(_with_known_name(project, approval) for approval in valid_approvals(project, "intruder")),
+        tuple(_restore_known_name(project, approval) for approval in valid_approvals(project, "intruder")),
     )
 
 
-def _with_known_name(project: Project, approval: Approval) -> Approval:
+def _restore_known_name(project: Project, approval: Approval) -> Approval:
     """An approval under the name that the institution knows; in public an outsider has none."""
     return replace(approval, name=name_of_signer(approval, project.people))
 
@@ -160,5 +160,7 @@ def _release_of(project: Project, check: CheckReport | None) -> ReleaseOnDisk | 
 def _approvals(project: Project) -> tuple[Approval, ...]:
     """The approvals that count now, in the order in which they were given."""
     subjects = dict.fromkeys(approval.what for approval in project.approvals)
-    counted = [_with_known_name(project, approval) for what in subjects for approval in valid_approvals(project, what)]
+    counted = [
+        _restore_known_name(project, approval) for what in subjects for approval in valid_approvals(project, what)
+    ]
     return tuple(sorted(counted, key=lambda approval: approval.when))

@@ -164,7 +164,7 @@ def _manifest(folder: Path) -> Manifest:
         document: Any = json.loads(text)
         manifest = manifest_from(document, str(path))
         [approval_from(approval) for approval in manifest.approvals]
-        _refuse_odd(manifest)
+        _refuse_wrong_types(manifest)
     except _MALFORMED:
         raise ReleaseDamaged(path=str(folder), reason=MANIFEST) from None
     except UnknownFormat:
@@ -174,7 +174,7 @@ def _manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _refuse_odd(manifest: Manifest) -> None:
+def _refuse_wrong_types(manifest: Manifest) -> None:
     """The parts that are iterated over before anything is judged must at least be of their type."""
     if not all(isinstance(part, Mapping) for part in (manifest.files, manifest.covered, manifest.policy)):
         raise TypeError

@@ -43,7 +43,7 @@ def quote(path: object) -> str:
     return shell_word(path)
 
 
-def doers_of(command: str, gate: Gate) -> tuple[str, ...]:
+def roles_of_command(command: str, gate: Gate) -> tuple[str, ...]:
     """The roles of whoever types a command: the one that it names, else those whose work it is."""
     named = re.search(r"--role (\w+)", command)
     return (named[1],) if named else _DOERS.get(command.split()[1] if command else "", gate.roles)

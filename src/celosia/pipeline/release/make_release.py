@@ -191,14 +191,14 @@ def _write_dossier(project: Project, forms: Path, target: Path, now: datetime) -
     """The public documents alone, word by word those that are signed; the internal ones stay in private/."""
     from celosia.pipeline.release.documents import write_public_documents
 
-    write_public_documents(project, forms, target, _midnight(now))
+    write_public_documents(project, forms, target, _start_of_day(now))
 
 
 def _write_forms(project: Project, rules: RuleReport, folder: Path, now: datetime) -> dict[str, str]:
     """The sheet and the forms, before anybody signs: their digests stand in the manifest."""
     from celosia.pipeline.release.documents import forms_to_sign
 
-    return write_forms(folder, forms_to_sign(project, rules, _midnight(now)), state_text(project.paths))
+    return write_forms(folder, forms_to_sign(project, rules, _start_of_day(now)), state_text(project.paths))
 
 
 def _manifest(
@@ -225,7 +225,7 @@ def _manifest(
         plan=plan.digest,
         published=plan.published,
         followers={name: list(determinants) for name, determinants in plan.followers.items()},
-        rules=tuple(_plain(result.as_dict()) for result in rules.results),
+        rules=tuple(_json_value(result.as_dict()) for result in rules.results),
         references=references,
         seed=plan.seed if plan.seed == "none" else "destroyed" if destroyed else "kept",
         label="" if key_label == NONE else key_label,
@@ -233,7 +233,7 @@ def _manifest(
         approvals=tuple(approval.as_dict() for what in _APPROVED for approval in valid_approvals(project, what)),
         covered=_covered_digests(project),
         journal=_journal.read_journal(project.paths.journal).head,
-        about=_about(project.request),
+        about=_request_facts(project.request),
     )
 
 
@@ -251,13 +251,13 @@ def _covered_digests(project: Project) -> dict[str, str]:
 def public_policy(plan: Plan, check: CheckReport, project: Project) -> dict[str, Any]:
     """What a second official needs to measure the file again: criteria and roles, no hierarchy and no path."""
     policy = {**plan.policy, "hierarchies": {}}
-    policy["criteria"] = [_without_path(criterion) for criterion in policy["criteria"]]
+    policy["criteria"] = [_drop_path(criterion) for criterion in policy["criteria"]]
     policy["counted"] = "rows" if check.k_persons is None else "persons"
     scenarios = declared_scenarios(project, plan)
     policy["scenarios"] = [{"variables": list(s.variables), "threshold": str(s.threshold)} for s in scenarios]
     if policy["links"]:
         policy["constant"] = plan.notes["households"]["constant"]
-    return dict(_plain(policy))
+    return dict(_json_value(policy))
 
 
 def references_of(checked: CheckedCandidate, published: PublishedTable) -> dict[str, Any]:
@@ -283,20 +283,20 @@ def asked_k(policy: Mapping[str, Any]) -> int:
     return max(asked, default=2)
 
 
-def _without_path(criterion: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_path(criterion: Mapping[str, Any]) -> dict[str, Any]:
     population = {"population": Path(str(criterion["population"])).name} if "population" in criterion else {}
     return {**criterion, **population}
 
 
 def _overrides(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return tuple(
-        {"protocol": name, "rule": rule, "asked": _plain(change.get("asked", {})), "reason": str(change["reason"])}
+        {"protocol": name, "rule": rule, "asked": _json_value(change.get("asked", {})), "reason": str(change["reason"])}
         for name, changes in document.items()
         for rule, change in changes.items()
     )
 
 
-def _about(request: Request | None) -> dict[str, Any]:
+def _request_facts(request: Request | None) -> dict[str, Any]:
     """Title, source, period, contact and licence, as the request says; who asked for the data is not public."""
     if request is None:
         return {}
@@ -305,10 +305,10 @@ def _about(request: Request | None) -> dict[str, Any]:
     return {"title": request.title, "source": source, **{k: str(v) for k, v in request.publication.items() if v}}
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return {key: _plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value
+        return [_json_value(item) for item in value]
+    return {key: _json_value(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
 # --- putting it in place --------------------------------------------------------------------------
@@ -316,7 +316,7 @@ def _plain(value: Any) -> Any:
 
 def _normalise_metadata(draft: Path, now: datetime) -> None:
     """Plain modes, the day of the release as every file's time, and everything safely on the disk."""
-    at = _midnight(now).timestamp()
+    at = _start_of_day(now).timestamp()
     with translate_write_errors(draft):
         for path in sorted(draft.rglob("*"), reverse=True):  # what lies inside first: a folder's time comes last
             set_mode(path, _FOLDER if path.is_dir() else _FILE)
@@ -353,7 +353,7 @@ def _free_name(home: Path, now: datetime) -> Path:
     return target
 
 
-def _midnight(now: datetime) -> datetime:
+def _start_of_day(now: datetime) -> datetime:
     """The day alone: the hour would say when somebody worked."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -365,7 +365,7 @@ def add_to_release(release: Path, name: str, document: Mapping[str, Any], now: d
 
 def add_file_to_release(release: Path, name: str, content: bytes, now: datetime) -> Path:
     """Add a file to a release in one step; its draft lies outside the release."""
-    target, at = release / name, _midnight(now).timestamp()
+    target, at = release / name, _start_of_day(now).timestamp()
     with temporary_folder_beside(release) as scratch:
         draft = scratch / target.name
         with translate_write_errors(release):

@@ -142,7 +142,7 @@ def _assemble(draft: Path, project: Project, release: ReleaseOnDisk, now: dateti
 def _restricted_half(project: Project, target: Path) -> None:
     """The base as it was read, every column and row in its order, and its annotated dictionary."""
     with open_table(project) as source:
-        write_csv(_as_read(project, source), project.names, target / DATA)
+        write_csv(_source_batches(project, source), project.names, target / DATA)
     with translate_write_errors(target):
         shutil.copyfile(project.paths.dictionary, target / DICTIONARY)
         set_mode(target / DICTIONARY, PRIVATE_FILE)
@@ -151,7 +151,7 @@ def _restricted_half(project: Project, target: Path) -> None:
         set_mode(mark, PRIVATE_FILE)
 
 
-def _as_read(project: Project, source: OpenTable) -> Iterator[pa.RecordBatch]:
+def _source_batches(project: Project, source: OpenTable) -> Iterator[pa.RecordBatch]:
     """The rows of the base: those of the copy in their order; rows that stay in a database have only that of values."""
     if project.in_place is not None and source.raw is not None:
         yield from source.raw.ordered_batches()

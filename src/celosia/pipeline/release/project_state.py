@@ -32,12 +32,16 @@ def changed_since(paths: ProjectPaths, forms: Path) -> tuple[str, ...]:
     """
     listed = _read_state(forms / STATE)
     present = _files(paths)
-    changed = {name for name, digest in listed.items() if name not in present or not _is(present[name], digest, paths)}
+    changed = {
+        name
+        for name, digest in listed.items()
+        if name not in present or not _is_listed_file(present[name], digest, paths)
+    }
     added = {name for name, path in present.items() if name not in listed and path.parent != paths.approved}
     return tuple(sorted(changed | added))
 
 
-def _is(path: Path, digest: str, paths: ProjectPaths) -> bool:
+def _is_listed_file(path: Path, digest: str, paths: ProjectPaths) -> bool:
     """Whether a file is the one that was listed or, of the approvals, begins with it."""
     return content_digest(path) == digest or (path == paths.approvals and _begins_with(path, digest))
 
@@ -66,10 +70,14 @@ def _files(paths: ProjectPaths) -> dict[str, Path]:
         *(paths.settings, paths.request, paths.dictionary, paths.people, paths.claims, paths.plan),
         *(paths.working_copy, paths.source_place, paths.intruder_report, paths.approvals),
     )
-    present = [*(path for path in single if path.is_file()), *_below(paths.hierarchies), *_below(paths.approved)]
-    present += _below(paths.candidate.folder)
+    present = [
+        *(path for path in single if path.is_file()),
+        *_files_below(paths.hierarchies),
+        *_files_below(paths.approved),
+    ]
+    present += _files_below(paths.candidate.folder)
     return {path.relative_to(paths.folder).as_posix(): path for path in present}
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _files_below(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else iter(())

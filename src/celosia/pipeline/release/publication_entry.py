@@ -98,16 +98,16 @@ def wrong_parts(entry: Publication, release: ReleaseOnDisk) -> tuple[str, ...]:
     manifest = release.manifest
     answers = {
         "manifest": entry.manifest == manifest.digest,
-        "release": _named_for(entry.release, manifest.created),
+        "release": _is_named_by_day(entry.release, manifest.created),
         "dates": _dates_in_order(entry) and not wrong_dates(entry, manifest),
         "next_review": _review_agrees(entry),
         "signature": is_signed_entry(entry, release),
-        "journal": _as_noted(entry, release.folder),
+        "journal": _matches_journal(entry, release.folder),
     }
     return tuple(part for part, right in answers.items() if not right)
 
 
-def _named_for(name: str, created: str) -> bool:
+def _is_named_by_day(name: str, created: str) -> bool:
     """A release is named by the day on which it was made, which is signed."""
     match = _NAME.fullmatch(name)
     day, creation_day = _day(match[1] if match else ""), _day(created)
@@ -150,7 +150,7 @@ def _review_agrees(entry: Publication) -> bool:
         return False
 
 
-def _as_noted(entry: Publication, folder: Path) -> bool:
+def _matches_journal(entry: Publication, folder: Path) -> bool:
     """Beside its journal, an entry says what `publish` noted there; elsewhere nothing can be compared."""
     home = folder.resolve().parent
     path = ProjectPaths(home.parent).journal
@@ -166,10 +166,10 @@ def _as_noted(entry: Publication, folder: Path) -> bool:
     entries = [facts for facts in noted if facts.get("manifest") == entry.manifest]
     if entry.signed is None:
         return not entries or journal_facts(entry) in entries
-    return entry.signed.journal in journal.digests and any(_tells_of(line, entry) for line in journal.entries)
+    return entry.signed.journal in journal.digests and any(_describes_entry(line, entry) for line in journal.entries)
 
 
-def _tells_of(line: Mapping[str, Any], entry: Publication) -> bool:
+def _describes_entry(line: Mapping[str, Any], entry: Publication) -> bool:
     """Whether a line of the journal is that of a signed entry, word by word; nothing after it chains the last one."""
     signed = entry.signed
     stated = [line.get(part) for part in ("format", "what", "facts", "why")]

@@ -243,14 +243,14 @@ def _compare_classes(
     difference: SourceDifference, past: Tuples, present: Tuples, plan: Plan, maps: Mapping[str, CompiledHierarchy]
 ) -> SourceDifference:
     """Classes at the old plan's levels: those that had k and lost it, and all that are below k now."""
-    before, now = _at_levels(past, plan, maps), _at_levels(present, plan, maps)
+    before, now = _classes_at_levels(past, plan, maps), _classes_at_levels(present, plan, maps)
     least = difference.asked_k
     small = {key: rows for key, (size, rows) in now.items() if size < least}
     fallen = sum(before.get(key, (0, 0))[0] >= least for key in small)
     return replace(difference, fallen=fallen, small=len(small), small_rows=sum(small.values()))
 
 
-def _at_levels(
+def _classes_at_levels(
     tuples: Tuples, plan: Plan, maps: Mapping[str, CompiledHierarchy]
 ) -> dict[tuple[str, ...], tuple[int, int]]:
     """Size (in persons where they are known) and rows of each class that shows anything."""

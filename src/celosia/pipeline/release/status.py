@@ -46,10 +46,10 @@ from celosia.pipeline.release.gate_outcomes import (
     DONE,
     GateOutcome,
     closing_outcome,
-    doers_of,
     exploration_outcome,
     quote,
     risk_outcome,
+    roles_of_command,
     was_checked,
 )
 from celosia.pipeline.release.legal.records import legal_sentences
@@ -243,7 +243,7 @@ def _gates(facts: ProjectFacts, protocol: Protocol, rules: tuple[Rule, ...]) -> 
             reason = human_sentence(summarise_claims(facts.claims, facts.claims.candidate))  # how sure "nobody" is
         gate_status = GateStatus(protocol.id, gate.id, gate.section, gate.roles, state, reason, command)
         if state is GateState.BLOCKED:
-            doers = doers or doers_of(command, gate)
+            doers = doers or roles_of_command(command, gate)
             names = tuple(person.name for person in facts.people if set(doers) & set(person.roles))
             gate_status = replace(gate_status, doers=doers, people=names)
         gates.append(gate_status)

@@ -64,13 +64,13 @@ def _region_names() -> frozenset[str]:
     names = set()
     for known in map(lookup, LISTS):
         for code in known.codes():
-            names |= {normal(node.name) for node in (known.path(_full(known.id, code)) or ())}
+            names |= {normal(node.name) for node in (known.path(_complete_code(known.id, code)) or ())}
     return frozenset(
         names | {"metropolitana de santiago", "metropolitana", "libertador bernardo o higgins", "bogota d c"}
     )
 
 
-def _full(code_list: str, code: str) -> str:
+def _complete_code(code_list: str, code: str) -> str:
     return code + "01" if code_list == "pe-ubigeo" else code  # its list holds provinces; a district lies in one
 
 

@@ -146,11 +146,11 @@ class Counts:
 
 def roll_up(counts: Counts, trees: Sequence[Tree], request: Request) -> Counts:
     """The cells of a request from cells counted at least as finely, over dimensions where each person has one label."""
-    codes = _lift_codes(counts.codes, trees, counts.request, request)
+    codes = _generalise_codes(counts.codes, trees, counts.request, request)
     cells, cell = np.unique(codes, axis=0, return_inverse=True)
     figures = {name: _sum_by_cell(values, cell.reshape(-1), len(cells)) for name, values in counts.figures.items()}
     largest = {
-        name: np.column_stack([_lift_codes(rows[:, :-1], trees, counts.request, request), rows[:, -1]])
+        name: np.column_stack([_generalise_codes(rows[:, :-1], trees, counts.request, request), rows[:, -1]])
         for name, rows in counts.largest.items()
     }
     return Counts(request, cells, figures, largest)
@@ -162,7 +162,7 @@ def _sum_by_cell(values: Integers, cell: Integers, size: int) -> Integers:
     return total
 
 
-def _lift_codes(codes: Integers, trees: Sequence[Tree], counted: Request, request: Request) -> Integers:
+def _generalise_codes(codes: Integers, trees: Sequence[Tree], counted: Request, request: Request) -> Integers:
     """Codes at the levels of the request."""
     lifted = np.full(codes.shape, ALL, np.int64)
     for dimension, (fine, coarse) in enumerate(zip(counted, request, strict=True)):

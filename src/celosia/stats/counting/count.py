@@ -248,7 +248,7 @@ class Counting:
             return {request: Counts.empty(request, self._amounts) for request in ordered}
         per_person = [self._per_person(request, merge) for request in ordered]
         totals = self._source.fetch(
-            _union([self._totals(request, number) for number, request in enumerate(per_person)])
+            _union_all([self._totals(request, number) for number, request in enumerate(per_person)])
         )
         largest = {amount.measure: self._largest(per_person, amount) for amount in self._amounts}
         return {
@@ -298,7 +298,7 @@ class Counting:
             window = ibis.window(group_by=places, order_by=ibis.desc(sized["size"]))
             ranked = sized.mutate(place=ibis.row_number().over(window))
             parts.append(ranked.filter(ranked["place"] < amount.largest).drop("place"))
-        rows = self._source.fetch(_union(parts))
+        rows = self._source.fetch(_union_all(parts))
         columns = [rows.column(name).to_numpy() for name in ("g", *places, "size")]
         return np.stack(columns, axis=1).astype(np.int64)
 
@@ -360,7 +360,7 @@ def count(
         return counted.cells(links, merge)
 
 
-def _union(parts: Sequence[Expression]) -> Expression:
+def _union_all(parts: Sequence[Expression]) -> Expression:
     return ibis.union(*parts) if len(parts) > 1 else parts[0]
 
 

@@ -106,13 +106,13 @@ def _dependency(
     counted = fetch(labelled.group_by(["a", "b"]).aggregate(n=labelled.count()))
     lines = list(zip(*(counted.column(name).to_pylist() for name in ("a", "b", "n")), strict=True))
     stated = [(a, b, n) for a, b, n in lines if not {a, b} & {NOT_STATED, UNMAPPED}]
-    if not _tells(stated):
+    if not _determines(stated):
         return None
     exact = len({a for a, _, _ in lines}) == len(lines)
     return Dependency(origin.dimension, target.dimension, {a: b for a, b, _ in lines} if exact else {})
 
 
-def _tells(lines: Sequence[tuple[str, str, int]]) -> bool:
+def _determines(lines: Sequence[tuple[str, str, int]]) -> bool:
     """Whether the first label of lines (label, label, rows) tells the second, up to few errors."""
     rows, most, by_target = 0, dict[str, int](), Counter[str]()
     for origin, target, n in lines:

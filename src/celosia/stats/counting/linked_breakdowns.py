@@ -134,11 +134,11 @@ def _chain_cuts(
             cuts.setdefault(cut.key, cut)
             owner.setdefault(cut.key, use.table)
     lines = _lines(list(cuts.values()), relation, fetch)
-    order = _from_coarse_to_fine(lines, list(owner.values()), column)
+    order = _order_coarse_to_fine(lines, list(owner.values()), column)
     names = _names(lines, order)
     ranked = [list(cuts)[at] for at in order]
     ordered = [tuple(line[at] for at in order) for line in lines]
-    return [(use, _with_coarser(use, ranked, ordered, names, column)) for use in places]
+    return [(use, _add_coarser_cuts(use, ranked, ordered, names, column)) for use in places]
 
 
 def _lines(cuts: Sequence[Cut], relation: Expression, fetch: Fetch) -> list[LabelTuple]:
@@ -149,7 +149,7 @@ def _lines(cuts: Sequence[Cut], relation: Expression, fetch: Fetch) -> list[Labe
     return sorted(line for line in lines if UNMAPPED not in line)
 
 
-def _from_coarse_to_fine(lines: Sequence[LabelTuple], owners: Sequence[str], column: str) -> list[int]:
+def _order_coarse_to_fine(lines: Sequence[LabelTuple], owners: Sequence[str], column: str) -> list[int]:
     """The cuts in an order in which each follows from the next; refused where there is none."""
     size = [len({line[at] for line in lines}) for at in range(len(owners))]
     order = sorted(range(len(owners)), key=lambda at: (size[at], at))
@@ -171,7 +171,7 @@ def _names(lines: Sequence[LabelTuple], order: Sequence[int]) -> list[dict[str, 
     return names
 
 
-def _with_coarser(
+def _add_coarser_cuts(
     use: _DimensionUse,
     ranked: Sequence[str],
     lines: Sequence[LabelTuple],

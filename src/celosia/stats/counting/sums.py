@@ -86,14 +86,14 @@ def amounts_of(table: StatsTable, relation: Any) -> tuple[Amount, ...]:
 
 def _amount(number: int, measure: Measure, relation: Any) -> Amount:
     column = relation[measure.column]
-    readable, whole, scale = _whole(column)
+    readable, whole, scale = _whole_units(column)
     largest = max(measure.dominance[0] if measure.dominance else 0, _LEAST_CONTRIBUTORS)
     bad = (column.notnull() & ~readable).ifelse(1, 0).cast("int64")
     added = readable.ifelse(whole, ibis.null("int64"))
     return Amount(number, measure.name, str(measure.column), scale, largest, added, bad)
 
 
-def _whole(column: Any) -> tuple[Any, Any, int]:
+def _whole_units(column: Any) -> tuple[Any, Any, int]:
     """Whether a value is a number, the value in whole units, and how many units make one."""
     kind = column.type()
     if kind.is_integer():

@@ -110,7 +110,7 @@ class _Location:
         if not isinstance(given, Mapping):
             self.refuse("table")
         try:
-            return read_parameters(self.key, params, {name: _plain(value) for name, value in given.items()})
+            return read_parameters(self.key, params, {name: _date_as_text(value) for name, value in given.items()})
         except UnknownParameter as fault:
             where = self / str(fault.values["parameter"])
             where.refuse("key", options=fault.values["known"])
@@ -164,7 +164,7 @@ def config_from(document: Mapping[str, Any], path: str) -> StatsConfig:
     return config
 
 
-def _plain(value: Any) -> Any:
+def _date_as_text(value: Any) -> Any:
     """A TOML date is the same as its text."""
     return value.isoformat() if type(value) is date else value
 
@@ -320,7 +320,7 @@ def _age(settings: Mapping[str, Any], location: _Location) -> dict[str, Any]:
     if settings["bands"] is None:
         width, end = settings["width"], settings["end"] or 85
         return {"bands": tuple(range(0, end - end % width + 1, width))}
-    return {"bands": _rising(settings["bands"], location / "bands")}
+    return {"bands": _ascending_borders(settings["bands"], location / "bands")}
 
 
 def _is_day(text: str) -> bool:
@@ -330,14 +330,14 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def _rising(borders: Sequence[Any], location: _Location) -> tuple[Any, ...]:
+def _ascending_borders(borders: Sequence[Any], location: _Location) -> tuple[Any, ...]:
     if not borders or list(borders) != sorted(set(borders)):
         location.refuse("rising")
     return tuple(borders)
 
 
 def _buckets(settings: Mapping[str, Any], location: _Location) -> dict[str, Any]:
-    borders = _rising(settings["borders"], location / "borders")
+    borders = _ascending_borders(settings["borders"], location / "borders")
     if borders[-1] >= 10**15 or any(border.as_tuple().exponent < -9 for border in borders):
         (location / "borders").refuse("digits")
     return {"borders": borders} | _marks(settings, location)

@@ -32,20 +32,24 @@ def refuse_changed_cuts(versions: Sequence[Version], earlier: Iterable[Release])
         for dimension in version.table.dimensions:
             if dimension.rule in _CUTTING:
                 columns = tuple(dimension.columns)
-                now.setdefault(columns, {})[_cut(cut_key(dimension), columns)] = version.table.name
+                now.setdefault(columns, {})[_parse_cut(cut_key(dimension), columns)] = version.table.name
     texts = {cut for release in earlier for line in release for cut in line.frame.cuts}
     for columns, cuts in now.items():
-        before = {_cut(text, columns) for text in texts if text.split("\x1f")[0] in _CUTTING and _is_of(text, columns)}
+        before = {
+            _parse_cut(text, columns)
+            for text in texts
+            if text.split("\x1f")[0] in _CUTTING and _belongs_to_columns(text, columns)
+        }
         new, gone = [table for cut, table in cuts.items() if cut not in before], before - cuts.keys()
         if new and gone:
             raise CutsChanged(column=", ".join(columns), tables=", ".join(dict.fromkeys(new)))
 
 
-def _is_of(text: str, columns: Sequence[str]) -> bool:
+def _belongs_to_columns(text: str, columns: Sequence[str]) -> bool:
     return tuple(text.split("\x1f")[1 : 1 + len(columns)]) == tuple(columns)
 
 
-def _cut(text: str, columns: Sequence[str]) -> _Cut:
+def _parse_cut(text: str, columns: Sequence[str]) -> _Cut:
     """The rule and the settings that say where it cuts, from the text of a cut."""
     rule, *rest = text.split("\x1f")
     settings = [field for field in rest[len(columns) :] if field.partition("=")[0] in _FIELDS]

@@ -30,7 +30,7 @@ from celosia.stats.protection.version import (
     history_keys,
     linkable,
 )
-from celosia.tables.cells import CellTable, beneath_small
+from celosia.tables.cells import CellTable, cells_inside_small
 from celosia.tables.errors import TableUnprotectable
 from celosia.tables.grid import Bounds, Flags, Grid, Values, threshold_bounds
 from celosia.tables.linking import grid_of
@@ -263,7 +263,7 @@ def _build_level(versions: Sequence[Version], k: int, before: Sequence[Flags | N
         hidden[cells] |= _suppressed_categories(version) if version.k == k else False
         hidden[cells] |= False if flags_before is None else flags_before
         if version.table.zeros == "show":
-            nonempty[cells] |= (version.cells.persons > 0) & ~beneath_small(version.cells, k)
+            nonempty[cells] |= (version.cells.persons > 0) & ~cells_inside_small(version.cells, k)
     width = max(version.table.width for version in versions)
     return _Level(versions, tables, grid, numbers, primary, reasons, hidden & ~primary, earlier, nonempty, width, known)
 

@@ -39,14 +39,14 @@ def remainders_to_withhold(change: MeasureChange, is_small: IsSmall) -> Flags:
     """Published cells to withhold so that no sum of hidden cells is seen to change by too little."""
     more = np.zeros(change.grid.size, bool)
     for number in np.flatnonzero(change.grid.additive).tolist():
-        for rest in _rests(change, number):
+        for rest in _unknown_parts(change, number):
             moved = change.of(number, rest)
             if moved and not np.isnan(moved) and is_small(number, rest, moved):
                 more[_cell_to_withhold(change, number, rest)] = True
     return more
 
 
-def _rests(change: MeasureChange, relation: int) -> Iterator[Cells]:
+def _unknown_parts(change: MeasureChange, relation: int) -> Iterator[Cells]:
     """The parts unknown before, those unknown now, and both together, each once."""
     _, parts = change.grid.relation(relation)
     then, later = np.isnan(change.before[parts]), np.isnan(change.now[parts])

@@ -73,7 +73,7 @@ def _percentages(version: Version, measure: Measure, shown: NDArray[np.bool_]) -
     """Shares of published cells in published wholes; None for any other."""
     keys = keys_of(version.cells)
     position = {key: i for i, key in enumerate(keys) if shown[i]}
-    wholes = [position.get(whole_of(version.table, measure, key)) for key in keys]
+    wholes = [position.get(base_cell_of(version.table, measure, key)) for key in keys]
     persons = version.cells.persons
     return [
         None if whole is None or not persons[whole] else round(100 * int(persons[i]) / int(persons[whole]), _DECIMALS)
@@ -81,7 +81,7 @@ def _percentages(version: Version, measure: Measure, shown: NDArray[np.bool_]) -
     ]
 
 
-def whole_of(table: StatsTable, measure: Measure, key: Key) -> Key:
+def base_cell_of(table: StatsTable, measure: Measure, key: Key) -> Key:
     """The cell that a percentage is of: everything, or everything along one dimension."""
     if measure.of in (None, TOTAL):
         return (None,) * len(key)

@@ -48,18 +48,18 @@ class ReadColumn:
 def changes(zone: str) -> tuple[ClockChange, ...]:
     """The clock of a zone from 1900 to 2050; the first and the last hold before and after."""
     clock = ZoneInfo(zone)
-    changes_found = [ClockChange(datetime(1, 1, 1), _ahead(_KNOWN_FROM, clock))]
+    changes_found = [ClockChange(datetime(1, 1, 1), _utc_offset(_KNOWN_FROM, clock))]
     day = _KNOWN_FROM
     while day < _KNOWN_UNTIL:
         following = day + timedelta(days=1)
-        if _ahead(following, clock) != changes_found[-1].seconds:
-            since = _first_with(_ahead(following, clock), day, following, clock)
-            changes_found.append(ClockChange(since.replace(tzinfo=None), _ahead(following, clock)))
+        if _utc_offset(following, clock) != changes_found[-1].seconds:
+            since = _first_with(_utc_offset(following, clock), day, following, clock)
+            changes_found.append(ClockChange(since.replace(tzinfo=None), _utc_offset(following, clock)))
         day = following
     return tuple(changes_found)
 
 
-def _ahead(instant: datetime, clock: ZoneInfo) -> int:
+def _utc_offset(instant: datetime, clock: ZoneInfo) -> int:
     offset = instant.astimezone(clock).utcoffset()
     return 0 if offset is None else int(offset.total_seconds())
 
@@ -68,7 +68,7 @@ def _first_with(seconds: int, low: datetime, high: datetime, clock: ZoneInfo) ->
     """The first second at which the clock shows the offset that it shows at `high` and not at `low`."""
     while high - low > timedelta(seconds=1):
         middle = low + timedelta(seconds=int((high - low).total_seconds()) // 2)
-        low, high = (low, middle) if _ahead(middle, clock) == seconds else (middle, high)
+        low, high = (low, middle) if _utc_offset(middle, clock) == seconds else (middle, high)
     return high
 
 
@@ -76,7 +76,7 @@ def local_times(column: Expression, zone: str | None, stored: str) -> ReadColumn
     """The local time of each row; an unreadable one is some other, valid time."""
     kind = column.type()
     if kind.is_string():
-        return _from_text(column, zone, stored)
+        return _read_text_column(column, zone, stored)
     first, last = FIRST_DAY.isoformat(), (LAST_DAY + timedelta(days=1)).isoformat()
     plain = column if kind.is_date() or kind.timezone is None else column.cast("timestamp")
     moment = ibis.date if kind.is_date() else ibis.timestamp
@@ -130,7 +130,7 @@ def written_days(column: Expression) -> ReadColumn:
     return ReadColumn(missing, valid, text.left(10))
 
 
-def _from_text(column: Expression, zone: str | None, stored: str) -> ReadColumn:
+def _read_text_column(column: Expression, zone: str | None, stored: str) -> ReadColumn:
     text, missing = strip_blanks(column)
     valid = matches(text, DAY_TEXT)
     safe = ibis.ifelse(valid, text, "2000-01-01")
@@ -156,7 +156,7 @@ def numbers(column: Expression, dialect: str, decimal: str = ".", thousands: str
     """The number of each row, to be compared with borders of so many places; an unreadable one is NULL or 0."""
     if column.type().is_string():
         missing, valid, text = _number_texts(column, dialect, decimal, thousands)
-        return ReadColumn(missing, valid, _exact(text, dialect, places))
+        return ReadColumn(missing, valid, _exact_decimal(text, dialect, places))
     valid = (column > border_for(column, Decimal(-LIMIT))) & (column < border_for(column, Decimal(LIMIT)))
     missing = column.isnull() | column.isnan() if column.type().is_floating() else column.isnull()
     return ReadColumn(missing, valid, column)
@@ -200,19 +200,19 @@ def _cast(text: Expression, kind: str, dialect: str) -> Expression:
     return text.try_cast(kind) if dialect in _FORGIVING else text.cast(kind)
 
 
-def _exact(text: Expression, dialect: str, places: int) -> Expression:
+def _exact_decimal(text: Expression, dialect: str, places: int) -> Expression:
     """A text as a decimal; cutting it behind the places of the borders leaves it on the same side of each.
 
     DuckDB reads narrow decimals a hundred times faster than wide ones; only a minus or an exponent needs these.
     """
-    wide = _cast(ibis.ifelse(text.length() > _PLACES, _cut(text, _PLACES), text), _EXACT, dialect)
+    wide = _cast(ibis.ifelse(text.length() > _PLACES, _truncate_decimals(text, _PLACES), text), _EXACT, dialect)
     if places > _NARROW_PLACES:
         return wide
-    narrow = _cast(_cut(text, _NARROW_PLACES), _NARROW, dialect).cast(_EXACT)
+    narrow = _cast(_truncate_decimals(text, _NARROW_PLACES), _NARROW, dialect).cast(_EXACT)
     return ibis.ifelse(text.re_search("[-eE]"), wide, narrow)
 
 
-def _cut(text: Expression, places: int) -> Expression:
+def _truncate_decimals(text: Expression, places: int) -> Expression:
     """A text without further decimals; what has an exponent or no point stays."""
     plain = text.contains(".") & ~text.re_search("[eE]")
     return ibis.ifelse(plain, text.left(text.find(".") + 1 + places), text)

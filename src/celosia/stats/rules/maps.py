@@ -46,8 +46,8 @@ _RAW, _ROWS, _PERSONS = "celosia_raw", "celosia_rows", "celosia_persons"
 def category_finder(value_map: ValueMap, folder: Path) -> Finder:
     """The category of a raw value by a map, None where it has none."""
     if value_map.list is not None:
-        return _official(value_map.list)
-    return _from_file(folder / str(value_map.file))
+        return _official_finder(value_map.list)
+    return _finder_from_file(folder / str(value_map.file))
 
 
 def file_categories(value_map: ValueMap, folder: Path) -> dict[str, str]:
@@ -55,7 +55,7 @@ def file_categories(value_map: ValueMap, folder: Path) -> dict[str, str]:
     return {} if value_map.file is None else _lines(folder / value_map.file)
 
 
-def _from_file(path: Path) -> Finder:
+def _finder_from_file(path: Path) -> Finder:
     """A CSV with a header: value, category; further columns do not count."""
     exact = _lines(path)
     by_name: dict[str, set[str]] = {}
@@ -84,7 +84,7 @@ def _lines(path: Path) -> dict[str, str]:
     return pairs
 
 
-def _official(name: str) -> Finder:
+def _official_finder(name: str) -> Finder:
     """The region code of a place written as its code or its name; a name of two regions has none."""
     official = lookup(LISTS[name])
     level = official.levels.index(_LEVEL[name])
@@ -133,7 +133,7 @@ def rule_spec(
     if dimension.rule not in ("map", "zone"):
         return RuleSpec(dialect, today, zone, path=config.path)
     category = category_finder(config.maps[dimension.settings["map"]], folder)
-    present = fetch(_present(relation, dimension.column, config.personal[table.source].person))
+    present = fetch(_present_values(relation, dimension.column, config.personal[table.source].person))
     counts = zip(present[_RAW].to_pylist(), present[_PERSONS].to_pylist(), strict=True)
     least = dimension.settings.get("minimum")
     pairs = {text: _category_of(text, persons, category(text), least) for text, persons in sorted(counts)}
@@ -146,7 +146,7 @@ def _category_of(text: str, persons: int, category: str | None, least: int | Non
     return text if category is not None and least is not None and persons >= least else category
 
 
-def _present(relation: Expression, column: str, person: str) -> Expression:
+def _present_values(relation: Expression, column: str, person: str) -> Expression:
     """Every value of a column, blanks around it apart, with its persons."""
     named = relation[column]
     text, missing = strip_blanks(named if named.type().is_string() else named.cast("string"))

@@ -41,13 +41,13 @@ Key = str
 
 def rule_key(dimension: Dimension, zone: str | None, today: date) -> Key:
     """A rule with all it needs to know, as one text."""
-    settings = {name: _plain(value) for name, value in dimension.settings.items() if value is not None}
+    settings = {name: _json_value(value) for name, value in dimension.settings.items() if value is not None}
     return json.dumps([dimension.rule, settings, zone, today.isoformat()], sort_keys=True)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     return str(value) if isinstance(value, Decimal) else dict(value) if isinstance(value, Mapping) else value
 
 
@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 def label(key: Key, *values: Any) -> str:
     """The label of a value by a rule; UNMAPPED where the rule has none for it."""
     rule, settings, zone, today = _read(key)
-    if any(_missing(value) for value in values):
+    if any(_is_missing(value) for value in values):
         return NOT_STATED
     category = _RULES[rule](settings, zone, today, *values)
     return UNMAPPED if category is None else category
@@ -67,7 +67,7 @@ def _read(key: Key) -> tuple[str, Mapping[str, Any], ZoneInfo | None, date]:
     return rule, settings, None if zone is None else ZoneInfo(zone), date.fromisoformat(today)
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     """NULL, a blank text, and NaN, which some engines take for the same."""
     if isinstance(value, float):
         return math.isnan(value)
@@ -80,7 +80,7 @@ def local_day(value: Any, zone: ZoneInfo | None, stored: str) -> date | None:
     if isinstance(moment, datetime):
         if not FIRST_DAY <= moment.date() <= LAST_DAY:
             return None
-        return _in_zone(moment, zone, stored)
+        return _date_in_zone(moment, zone, stored)
     return moment if isinstance(moment, date) and FIRST_DAY <= moment <= LAST_DAY else None
 
 
@@ -90,7 +90,7 @@ def written_day(value: Any, zone: ZoneInfo | None, stored: str) -> date | None:
     return local_day(text[:10] if text and _moment(text) else value, zone, stored)
 
 
-def _in_zone(moment: datetime, zone: ZoneInfo | None, stored: str) -> date | None:
+def _date_in_zone(moment: datetime, zone: ZoneInfo | None, stored: str) -> date | None:
     if moment.tzinfo is None and stored == "utc":
         moment = moment.replace(tzinfo=UTC)
     if moment.tzinfo is None:

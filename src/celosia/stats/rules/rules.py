@@ -65,7 +65,7 @@ class RuleSpec:
 
 
 @ibis.udf.scalar.builtin(name="celosia_label")
-def _one_label(key: str, value: str) -> str:  # type: ignore[empty-body]
+def _label_by_python(key: str, value: str) -> str:  # type: ignore[empty-body]
     """The label of a value, by SQLite calling Python."""
 
 
@@ -84,12 +84,12 @@ def labels_of(dimension: Dimension, spec: RuleSpec, relation: Expression) -> Exp
     """The label of each row of a PERSONAL relation, as text; never NULL."""
     columns = [relation[name] for name in dimension.columns]
     if dimension.rule in ("map", "zone", "category", "gender"):
-        return _by_value(columns[0], _categories(dimension, spec)).name(dimension.name)
+        return _category_by_value(columns[0], _categories(dimension, spec)).name(dimension.name)
     _refuse_types(dimension, spec, columns)
     if spec.dialect == "sqlite":
         key = reference_rules.rule_key(dimension, spec.zone, spec.today)
         texts = [column if column.type().is_string() else column.cast("string") for column in columns]
-        label = _pair_label(key, *texts) if len(texts) == 2 else _one_label(key, *texts)
+        label = _pair_label(key, *texts) if len(texts) == 2 else _label_by_python(key, *texts)
         return label.name(dimension.name)
     return _IN_SQL[dimension.rule](dimension.settings, spec, *columns).name(dimension.name)
 
@@ -121,7 +121,7 @@ def _pairs(dimension: Dimension, spec: RuleSpec) -> Mapping[str, str]:
     return {str(k): GENDERS[v] for k, v in values.items()} if dimension.rule == "gender" else spec.lookup
 
 
-def _by_value(column: Expression, categories: Mapping[str, list[str]]) -> Expression:
+def _category_by_value(column: Expression, categories: Mapping[str, list[str]]) -> Expression:
     """The category of each value as it is written, blanks around it apart."""
     text, missing = strip_blanks(column if column.type().is_string() else column.cast("string"))
     branches = [
@@ -161,13 +161,13 @@ def _age(settings: Mapping[str, Any], spec: RuleSpec, column: Expression) -> Exp
     if kind.is_numeric():
         return _years(settings, numbers(column, spec.dialect))
     births = written_days(column) if kind.is_string() else local_times(column, spec.zone, settings["stored"])
-    by_birth = _label_read(births, _by_birth(settings, births.value, at))
+    by_birth = _label_read(births, _band_by_birth(settings, births.value, at))
     if not kind.is_string():
         return by_birth
     return ibis.ifelse(births.valid.fill_null(False), by_birth, _years(settings, numbers(column, spec.dialect)))
 
 
-def _by_birth(settings: Mapping[str, Any], birth: Expression, at: date) -> Expression:
+def _band_by_birth(settings: Mapping[str, Any], birth: Expression, at: date) -> Expression:
     """Bands from the oldest: who was born before the day on which the band's first age is not yet complete."""
     bands = settings["bands"]
     labels = reference_rules.band_labels(bands)
@@ -176,13 +176,13 @@ def _by_birth(settings: Mapping[str, Any], birth: Expression, at: date) -> Expre
     moment = ibis.literal if kind.is_string() else ibis.date if kind.is_date() else ibis.timestamp
 
     def old(years: int) -> Expression:
-        return birth < moment(_too_late_for(at, years).isoformat())
+        return birth < moment(_first_later_birthday(at, years).isoformat())
 
     branches = [(old(years), label) for years, label in zip(reversed(borders), reversed(labels), strict=True)]
     return ibis.cases((old(reference_rules.OLDEST + 1), UNMAPPED), *branches, else_=UNMAPPED)
 
 
-def _too_late_for(at: date, years: int) -> date:
+def _first_later_birthday(at: date, years: int) -> date:
     """The first birthday that leaves those years incomplete at a date; who is born on 29 February waits for 1 March."""
     try:
         return at.replace(year=at.year - years) + timedelta(days=1)
@@ -266,7 +266,7 @@ def _grid(settings: Mapping[str, Any], spec: RuleSpec, lat: Expression, lng: Exp
     count = reference_rules.grid_bands(settings["km"])
     band = ibis.least((north.value.abs() / 90.0 * float(count)).floor().cast("int64"), count - 1)
     around = _cells_around(band, count, settings["km"])
-    column = (_turn(east.value) * around.cast("float64")).floor().cast("int64")
+    column = (_share_of_turn(east.value) * around.cast("float64")).floor().cast("int64")
     across = (36000 * (2 * column + 1)) // (2 * around) - 18000
     upwards = _digits((9000 * (2 * band + 1)) // (2 * count), 4)
     side = ibis.ifelse(north.value < ibis.literal(0.0, "float64"), "S", "N")
@@ -276,7 +276,7 @@ def _grid(settings: Mapping[str, Any], spec: RuleSpec, lat: Expression, lng: Exp
     return _label_read(ReadColumn(north.missing | east.missing, north.valid & east.valid, None), label)
 
 
-def _turn(degrees_east: Expression) -> Expression:
+def _share_of_turn(degrees_east: Expression) -> Expression:
     """The share of the way round from the antimeridian, which is 180° as well as -180°; always below 1."""
     last = 1 - 1e-10  # far inside the last cell: rounding must not lead out of it
     return ibis.ifelse(degrees_east >= 180.0, 0.0, ibis.least((degrees_east + 180.0) / 360.0, last))

@@ -58,22 +58,22 @@ def refuse_same_file(source: Address, target: Address) -> None:
 
 def _resolve(text: str, folder: Path) -> str:
     if text.startswith("env:"):
-        return _from_environment(text.removeprefix("env:").strip())
+        return _address_from_environment(text.removeprefix("env:").strip())
     if text.startswith("file:"):
-        return _from_file(Path(text.removeprefix("file:").removeprefix("//")).expanduser(), folder)
+        return _address_from_file(Path(text.removeprefix("file:").removeprefix("//")).expanduser(), folder)
     if text.startswith(_POSTGRES) and holds_password(text):
         raise PasswordInAddress()
     return text
 
 
-def _from_environment(name: str) -> str:
+def _address_from_environment(name: str) -> str:
     url = os.environ.get(name, "").strip()
     if not url:
         raise AddressUnset(place=f"env:{name}")
     return url
 
 
-def _from_file(path: Path, folder: Path) -> str:
+def _address_from_file(path: Path, folder: Path) -> str:
     if (folder / path).resolve().is_relative_to(folder.resolve()):
         raise AddressInProject(path=str(path))
     with translate_read_errors(path):

@@ -92,7 +92,7 @@ class PersonalSource(ABC):
         """The query as the engine gets it."""
         compiled = str(ibis.to_sql(expression, dialect=self.dialect))
         used = {table.name for table in expression.op().find(ops.UnboundTable)}
-        blocks = [self._before(block) for block in self._blocks.values() if block.name in used]
+        blocks = [self._text_before(block) for block in self._blocks.values() if block.name in used]
         if not blocks:
             return compiled
         rest = f", {compiled.strip()[4:]}" if compiled.strip().upper().startswith("WITH") else f" {compiled}"
@@ -133,7 +133,7 @@ class PersonalSource(ABC):
             return f"({check_select(personal.query, self.dialect, personal.name)}\n) AS celosia_query"
         return ".".join(self._quote(part) for part in (personal.table or personal.name).split("."))
 
-    def _before(self, block: _Block) -> str:
+    def _text_before(self, block: _Block) -> str:
         parts = ", ".join(f"{column.reading} AS {self._quote(column.name)}" for column in block.columns)
         return f"{self._quote(block.name)} AS (SELECT {parts} FROM {block.origin})"
 

@@ -44,7 +44,7 @@ def build(root: Path, scratch: Path, sessions: Sessions, access: Access, upload_
     core.app.config.socket_io_js_transports = ["websocket"]  # one connection, whose origin is checked
     app.on_exception(report_fault)
     app.on_page_exception(show_fault)
-    app.add_exception_handler(404, _not_found)
+    app.add_exception_handler(404, _not_found_response)
     pages.register()
     bind_websocket()
     routes = [*_ROUTES, *(_LOGIN_ROUTES if access.shared else ())]
@@ -99,7 +99,7 @@ async def _download(request: Request) -> Response:
     return response
 
 
-async def _not_found(request: Request, _: Exception) -> Response:
+async def _not_found_response(request: Request, _: Exception) -> Response:
     """An address that leads nowhere, in the reader's language."""
     with messages.speaking(request.state.session.language):
         sentence = messages.text("web.refused.404")

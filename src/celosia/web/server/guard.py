@@ -77,7 +77,7 @@ class Access:
         )
 
 
-def _with_strict_transport(send: Send) -> Send:
+def _add_strict_transport(send: Send) -> Send:
     """Ask a browser that came over TLS to use nothing else for a year."""
 
     async def send_strict(message: Message) -> None:
@@ -116,7 +116,7 @@ class Guard:
             return
         host = headers.get("host", "")
         if self._access.tls and host in self._access.hosts and host.partition(":")[0] != _LOCAL:
-            send = _with_strict_transport(send)
+            send = _add_strict_transport(send)
         if refused == 401 and scope["method"] == "GET":
             await self._answer_stranger(scope, send, host)
         elif refused:

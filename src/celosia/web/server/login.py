@@ -50,8 +50,8 @@ async def show_login(server: Server, wrong: str = "", status: int = 200) -> Resp
     """The form to log in."""
     language = server.sessions.language
     alert = f'<p role="alert" class="c-note c-bad">{_text(language, wrong)}</p>' if wrong else ""
-    login = _field(language, "login", "text", "username")
-    password = _field(language, "password", "password", "current-password")
+    login = _field_html(language, "login", "text", "username")
+    password = _field_html(language, "password", "password", "current-password")
     return _page(language, "door.title", "/login", alert + login + password, "door.enter", status)
 
 
@@ -86,9 +86,9 @@ async def show_password(session: Session, wrong: str = "", status: int = 200) ->
     fields = (
         f'<input class="c-hidden" type="text" autocomplete="username" value="{html.escape(session.login)}" readonly'
         f' tabindex="-1" aria-hidden="true">'
-        + _field(language, "old", "password", "current-password")
-        + _field(language, "new", "password", "new-password")
-        + _field(language, "again", "password", "new-password")
+        + _field_html(language, "old", "password", "current-password")
+        + _field_html(language, "new", "password", "new-password")
+        + _field_html(language, "again", "password", "new-password")
         + f'<input type="hidden" name="csrf" value="{html.escape(session.csrf)}">'
     )
     return _page(language, "door.change", "/password", alert + first + fields, "door.change", status)
@@ -154,7 +154,7 @@ def _text(language: str, key: str) -> str:
     return html.escape(messages.section(language, "web")[key])
 
 
-def _field(language: str, name: str, kind: str, autocomplete: str) -> str:
+def _field_html(language: str, name: str, kind: str, autocomplete: str) -> str:
     return (
         f'<div class="c-field"><label for="{name}">{_text(language, f"door.{name}")}</label>'
         f'<input class="c-input" id="{name}" name="{name}" type="{kind}" autocomplete="{autocomplete}" required></div>'

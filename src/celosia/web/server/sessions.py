@@ -159,13 +159,13 @@ class LoginThrottle:
 
     def is_blocked(self, login: str, address: str) -> bool:
         """Whether no password is compared now."""
-        return any(self._recent(key) >= most for key, most in _limits(login, address).items())
+        return any(self._count_recent(key) >= most for key, most in _limits(login, address).items())
 
     def count_wrong(self, login: str, address: str) -> None:
         """Remember a wrong password."""
         if len(self._wrong) > _MANY:
             for key in tuple(self._wrong):
-                self._recent(key)
+                self._count_recent(key)
         for key in _limits(login, address):
             self._wrong.setdefault(key, []).append(self._clock())
 
@@ -185,7 +185,7 @@ class LoginThrottle:
         self._noted[(login, address)] = now
         return True
 
-    def _recent(self, key: tuple[str, str]) -> int:
+    def _count_recent(self, key: tuple[str, str]) -> int:
         since = self._clock() - WRONG_WITHIN
         recent = [when for when in self._wrong.get(key, ()) if when > since]
         if recent:

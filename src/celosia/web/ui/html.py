@@ -67,7 +67,7 @@ def keep_client(answer: Awaitable[None] | None) -> Awaitable[None] | None:
     return run_in_client()
 
 
-def one_at_a_time(handler: Callable[..., Awaitable[None] | None]) -> Callable[..., Awaitable[None] | None]:
+def ignore_while_running(handler: Callable[..., Awaitable[None] | None]) -> Callable[..., Awaitable[None] | None]:
     """A handler that is not started again while it runs: the second click of two adds nothing twice."""
     running = False
 
@@ -124,7 +124,7 @@ def button(
     A click while the last one is being answered does nothing, unless `every` one counts.
     """
     made = tag("button", text, f"c-button c-{kind}", type="button", aria_label=label, disabled=disabled or None)
-    handler = on_click if every else one_at_a_time(on_click)
+    handler = on_click if every else ignore_while_running(on_click)
     made.on("click", lambda _: keep_client(handler()))
     return made
 
@@ -183,11 +183,11 @@ def bare_choice(
     with made:
         for key, words in options.items():
             tag("option", words, value=key, selected=True if key == value else None)
-    _on_change(made, on_change)
+    _call_on_change(made, on_change)
     return made
 
 
-def _on_change(made: ui.element, on_change: Handler, key: str = "value") -> None:
+def _call_on_change(made: ui.element, on_change: Handler, key: str = "value") -> None:
     made.on("change", lambda event: keep_client(on_change(event.args)), js_handler=f"(e) => emit(e.target.{key})")
 
 
@@ -247,7 +247,7 @@ def slider(
 def _input(name: str, value: str, kind: str, on_change: Handler, **attributes: Any) -> ui.element:
     # As an attribute: a property would be set again, over what was typed, whenever any part of the page changes.
     made = tag("input", classes="c-input", id=name, type=kind, **{"^value": value}, **attributes)
-    _on_change(made, on_change)
+    _call_on_change(made, on_change)
     return made
 
 
@@ -255,7 +255,7 @@ def text_area(text: str, value: str, on_change: Handler, hint: str = "", rows: i
     """Several lines of text."""
     with label_field(text, hint) as name:
         made = tag("textarea", value, "c-input", id=name, rows=rows)  # its text: what is typed over it stays
-        _on_change(made, on_change)
+        _call_on_change(made, on_change)
         return made
 
 
@@ -263,7 +263,7 @@ def check(text: str, value: bool, on_change: Handler, hidden_label: bool = False
     """A check box; the handler gets True or False."""
     with tag("label", classes="c-check"):
         made = tag("input", type="checkbox", checked=True if value else None, aria_label=text if hidden_label else None)
-        _on_change(made, lambda given: on_change(bool(given)), "checked")
+        _call_on_change(made, lambda given: on_change(bool(given)), "checked")
         if not hidden_label:
             tag("span", text)
     return made
@@ -335,7 +335,7 @@ def line(classes: str = "") -> Iterator[ui.element]:
         yield made
 
 
-def _in_language(axis: Mapping[str, Any]) -> dict[str, Any]:
+def _localised_axis(axis: Mapping[str, Any]) -> dict[str, Any]:
     """An axis whose numbers are written as the reader writes them: 1200 and 0,6, not 1,200 and 0.6."""
     label = axis.get("axisLabel", {})
     if axis.get("type") != "value" or "formatter" in label:
@@ -345,7 +345,7 @@ def _in_language(axis: Mapping[str, Any]) -> dict[str, Any]:
 
 def chart(options: Mapping[str, Any], label: str, on_click: Handler | None = None, height: int = 320) -> ui.element:
     """A chart; its label is read to whoever cannot see it, and a table beside it holds the same figures."""
-    drawn = {**options, **{key: _in_language(options[key]) for key in ("xAxis", "yAxis") if key in options}}
+    drawn = {**options, **{key: _localised_axis(options[key]) for key in ("xAxis", "yAxis") if key in options}}
     if "tooltip" in drawn:
         drawn["tooltip"] = {**drawn["tooltip"], "renderMode": "richText"}  # names of categories are never markup
     made = ui.echart(drawn, on_point_click=on_click, renderer="svg")  # its text takes the colours of the style sheet

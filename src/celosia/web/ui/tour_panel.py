@@ -35,9 +35,9 @@ class TourPanel:
 
     def follow(self) -> None:
         """Look from time to time whether a step was done; to be called when the page is built."""
-        ui.timer(_INTERVAL, self._look, immediate=False)
+        ui.timer(_INTERVAL, self._refresh, immediate=False)
 
-    async def _look(self) -> None:
+    async def _refresh(self) -> None:
         server, session = self.page.server, self.page.session
         if not server.sessions.lasts(session):
             return

@@ -148,13 +148,13 @@ def _verified_signers(
         raise LegalRecordDamaged(file=paper.name)
     anchors, forms = declared_trust(project, trust), form_digests(release.manifest)
     form = check_signed_pdf(read_paper(paper), paper.name, forms, record.release, anchors, now)
-    noted = [_as_signed(signer.pdf_signature) for signer in record.signers]
-    if form.form != record.form or [_as_signed(signature) for signature in form.signatures] != noted:
+    noted = [_signature_without_trust(signer.pdf_signature) for signer in record.signers]
+    if form.form != record.form or [_signature_without_trust(signature) for signature in form.signatures] != noted:
         raise LegalRecordDamaged(file=paper.name)
     pairs = zip(record.signers, form.signatures, strict=True)
     return tuple(replace(signer, pdf_signature=signature) for signer, signature in pairs)
 
 
-def _as_signed(signature: PdfSignature) -> PdfSignature:
+def _signature_without_trust(signature: PdfSignature) -> PdfSignature:
     """A signature apart from the authorities by which its reader trusts it and its time stamp."""
     return replace(signature, anchor="", anchor_certificate="", stamped="", stamp_authority="")

@@ -101,7 +101,7 @@ class DictionaryEditor:
     async def change(self, changes: Changes) -> None:
         """Take changes if their values can be; what gives back the project's value is no change."""
         async with self.turn:
-            await self._take(changes)
+            await self._apply_changes(changes)
 
     async def save(self) -> DictionaryEdit | None:
         """Write what was changed, and read the project again; None where nothing waits, as after a second click."""
@@ -124,7 +124,7 @@ class DictionaryEditor:
         async with self.turn:
             await self._read()
 
-    async def _take(self, changes: Changes) -> None:
+    async def _apply_changes(self, changes: Changes) -> None:
         wanted = {name: {**self.pending.get(name, {}), **new} for name, new in changes.items()}
         wanted = {name: self._differences(name, new) for name, new in wanted.items()}
         try:
@@ -144,7 +144,7 @@ class DictionaryEditor:
         pending = {name: dict(new) for name, new in self.pending.items() if self._is_known(name)}
         self.pending, self.tried = {}, {}
         if pending:
-            await self._take(pending)
+            await self._apply_changes(pending)
 
     def clashes(self, before: Mapping[str, Variable]) -> list[str]:
         """Variables of which somebody else changed a field that is also changed here."""
@@ -159,15 +159,15 @@ class DictionaryEditor:
 
     def _differences(self, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         saved = self.saved_entry(name).variable
-        return {key: value for key, value in changes.items() if value_of(saved, key) != _plain(value)}
+        return {key: value for key, value in changes.items() if value_of(saved, key) != _json_value(value)}
 
 
 def value_of(variable: Variable, field_name: str) -> Any:
     """What a field holds, as a change would say it."""
-    return _plain(getattr(variable.traits if field_name in _TRAITS else variable, field_name))
+    return _json_value(getattr(variable.traits if field_name in _TRAITS else variable, field_name))
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return list(value)
     return value.strip() if isinstance(value, str) else value if value is not None else None

@@ -50,7 +50,7 @@ async def dictionary_page(page: PageContext) -> None:
     with html.card(classes="d-tools"):
         _filter_fields(editor)
         with html.tag("div", classes="d-more"):
-            _bulk_part(editor)
+            _show_bulk_edit(editor)
             _unit_part(editor)
             _import_part(editor)
     _build_table(editor)
@@ -169,7 +169,7 @@ def _filter_fields(editor: DictionaryEditor) -> None:
     editor.boxes["shown"] = html.tag("p", classes="d-soft", aria_live="polite")
 
 
-def _bulk_part(editor: DictionaryEditor) -> None:
+def _show_bulk_edit(editor: DictionaryEditor) -> None:
     wanted: dict[str, str] = {}
 
     async def apply() -> None:
@@ -242,7 +242,7 @@ def _build_row(editor: DictionaryEditor, name: str, row: Row) -> None:
     with row.element:
         with html.tag("td"):
             label = text("web_dictionary.cell.select", name=name)
-            html.check(label, name in editor.selected, partial(_tick, editor, name), hidden_label=True)
+            html.check(label, name in editor.selected, partial(_tick_variable, editor, name), hidden_label=True)
         with html.tag("th", scope="row", classes="d-name") as row.cells["name"]:
             html.tag("span", name)
             if entry.variable.label:
@@ -305,7 +305,7 @@ def _fill_row(editor: DictionaryEditor, name: str, row: Row) -> None:
             html.tag("small", exclusion_text(entry))
 
 
-def _tick(editor: DictionaryEditor, name: str, value: bool) -> None:
+def _tick_variable(editor: DictionaryEditor, name: str, value: bool) -> None:
     (editor.selected.add if value else editor.selected.discard)(name)
     _show_selected(editor)
 

@@ -76,7 +76,7 @@ def secret_form(on_send: Callable[[Fields], Awaitable[None]], submit: str, kind:
     with html.tag("form", classes="c-form", autocomplete="off") as form:
         yield
         html.tag("button", submit, f"c-button c-{kind}", type="submit")
-    send = html.one_at_a_time(on_send)
+    send = html.ignore_while_running(on_send)
     form.on("submit", lambda event: html.keep_client(send(_text_fields(event.args))), js_handler=_SEND)
 
 

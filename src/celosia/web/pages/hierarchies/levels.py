@@ -31,7 +31,7 @@ def levels_part(editor: HierarchyEditor, retry: Retry) -> None:
                 str(level.level): text("web_hierarchies.levels.level_n", level=level.level) for level in trial.levels
             }
             html.choice(
-                text("web_hierarchies.levels.level"), options, str(editor.level), partial(_look_at, editor, retry)
+                text("web_hierarchies.levels.level"), options, str(editor.level), partial(_show_level, editor, retry)
             )
     if editor.view == "matrix":
         _matrix_table(trial)
@@ -50,7 +50,7 @@ def _view_choice(editor: HierarchyEditor, retry: Retry) -> None:
     html.choice(text("web_hierarchies.levels.view"), options, editor.view, change)
 
 
-def _look_at(editor: HierarchyEditor, retry: Retry, level: str) -> None:
+def _show_level(editor: HierarchyEditor, retry: Retry, level: str) -> None:
     editor.level = int(level)
     retry()
 

@@ -322,11 +322,11 @@ async def _show_saved(editor: HierarchyEditor, saved: tuple[Any, ...] | None = N
     editor.listed = replace(listed, lines=lines)
     if saved in (None, editor.description()):
         await _open_chosen(editor, unless_changed=saved is not None)
-    editor.listed = replace(editor.listed, lines=tuple(map(partial(_with_trial, editor), editor.listed.lines)))
+    editor.listed = replace(editor.listed, lines=tuple(map(partial(_line_with_trial, editor), editor.listed.lines)))
     show_list(editor)
 
 
-def _with_trial(editor: HierarchyEditor, entry: HierarchyLine) -> HierarchyLine:
+def _line_with_trial(editor: HierarchyEditor, entry: HierarchyLine) -> HierarchyLine:
     if entry.variable != editor.variable or not entry.origin:
         return entry
     return replace(entry, height=editor.trial.height, problem=editor.trial.problem)

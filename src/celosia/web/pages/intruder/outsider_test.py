@@ -113,7 +113,7 @@ def _answers_form(
     async def submit(given: Any) -> None:
         await _submit(page, attempt, left, given if isinstance(given, Mapping) else {})
 
-    send = html.one_at_a_time(submit)
+    send = html.ignore_while_running(submit)
     form.on("submit", lambda event: html.keep_client(send(event.args)), js_handler=_READ)
 
 

@@ -121,17 +121,19 @@ def _attack_card(page: PageContext, view: IntruderView) -> None:
         html.paragraph(text("web_intruder.run.hint"))
         with html.details(text("web_intruder.run.options")), html.tag("div", classes="c-form"):
             counts = {attempts: text(f"web_intruder.run.attempts_{attempts}") for attempts in _ATTEMPTS}
-            html.choice(text("web_intruder.run.attempts"), counts, options.attempts, partial(_put, options, "attempts"))
+            html.choice(
+                text("web_intruder.run.attempts"), counts, options.attempts, partial(_set_option, options, "attempts")
+            )
             _file_field(page, options, "external")
             html.text_field(
-                text("web_intruder.run.on"), "", partial(_put, options, "on"), text("web_intruder.run.on_hint")
+                text("web_intruder.run.on"), "", partial(_set_option, options, "on"), text("web_intruder.run.on_hint")
             )
             _file_field(page, options, "control")
         key = "again" if view.current else "start"
         html.button(text(f"web_intruder.run.{key}"), partial(_start_attack, page, options), "primary")
 
 
-def _put(options: _AttackOptions, name: str, given: Any) -> None:
+def _set_option(options: _AttackOptions, name: str, given: Any) -> None:
     setattr(options, name, str(given or ""))
 
 

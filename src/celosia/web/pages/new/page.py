@@ -255,7 +255,7 @@ def _choice_fields(wizard: Wizard, choices: ReadingChoices) -> None:
         value = str(getattr(choices, name))
         names = {
             sign: text(f"web_new.sign.{_SIGN_NAMES[sign]}") if sign in _SIGN_NAMES else sign
-            for sign in _with_value(_SIGNS[name], value)
+            for sign in _add_value(_SIGNS[name], value)
         }
         field_of(name, names, value)
 
@@ -265,7 +265,7 @@ def _choice_fields(wizard: Wizard, choices: ReadingChoices) -> None:
         field_of("sheet", {name: name for name in wizard.tables}, sheet)
     if csv:
         sign_field("delimiter")
-        encodings = _with_value(_ENCODINGS, str(choices.encoding))
+        encodings = _add_value(_ENCODINGS, str(choices.encoding))
         field_of("encoding", {name: name for name in encodings}, str(choices.encoding))
     if csv or choices.format in _WORKBOOKS:
         answers = {key: text(f"dictionary.answer.{key}") for key in _HEADER}
@@ -275,7 +275,7 @@ def _choice_fields(wizard: Wizard, choices: ReadingChoices) -> None:
         sign_field("quote")
 
 
-def _with_value(known: tuple[str, ...], value: str) -> tuple[str, ...]:
+def _add_value(known: tuple[str, ...], value: str) -> tuple[str, ...]:
     return known if value in known else (*known, value)
 
 

@@ -239,17 +239,17 @@ class SidesTable:
         self.withheld = value
         await self._read()
 
-    async def _turn(self, by: int) -> None:
+    async def _turn_page(self, by: int) -> None:
         self.offset = max(0, self.offset + by)
         await self._read()
 
     def _page_buttons(self, sides: Sides) -> None:
         last = sides.offset + len(sides.rows)
         with html.line():
-            html.button(text("web_result.sides.previous"), partial(self._turn, -_ROWS), disabled=sides.offset == 0)
+            html.button(text("web_result.sides.previous"), partial(self._turn_page, -_ROWS), disabled=sides.offset == 0)
             fields = {"first": sides.offset + 1, "last": last, "kept": sides.saved}
             html.tag("span", text("web_result.sides.position", **fields), aria_live="polite")
-            html.button(text("web_result.sides.next"), partial(self._turn, _ROWS), disabled=last >= sides.saved)
+            html.button(text("web_result.sides.next"), partial(self._turn_page, _ROWS), disabled=last >= sides.saved)
 
 
 def _source_pane(sides: Sides, withheld: bool) -> None:

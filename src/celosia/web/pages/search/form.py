@@ -68,7 +68,7 @@ class PolicyDraft:
 
     def changes(self) -> dict[str, Any]:
         """What differs from the file."""
-        changes = {key: value for key, value in self.chosen.items() if value != _plain(getattr(self.view, key))}
+        changes = {key: value for key, value in self.chosen.items() if value != _toml_value(getattr(self.view, key))}
         if self.criteria != [dict(criterion.data) for criterion in self.view.criteria]:
             changes["criteria"] = self.criteria
         if self.value("method") == "recipe" and self.order() != list(self.view.order):
@@ -82,7 +82,7 @@ class PolicyDraft:
 
     def value(self, key: str) -> Any:
         """A setting as chosen, or as the file has it."""
-        return self.chosen.get(key, _plain(getattr(self.view, key)))
+        return self.chosen.get(key, _toml_value(getattr(self.view, key)))
 
     def unmet_demand(self) -> Demand | None:
         """The demand of a norm that the criteria do not reach."""
@@ -207,7 +207,7 @@ def _parameter_field(draft: PolicyDraft, data: dict[str, Any], param: ParameterF
         html.paragraph(f"{label}: {value}. {text('web_search.policy.by_file')}")
     elif param.kind == "whole":
         least, reach = int(param.minimum or 1), max(_REACH.get(param.name, 50), int(value or 0))
-        _slider_and_number(label, value, lambda given: put(_whole(given)), least, reach, 1)
+        _slider_and_number(label, value, lambda given: put(_plain_number(given)), least, reach, 1)
     elif (param.maximum or 0) <= 1:
         _slider_and_number(label, value, put, float(param.minimum or 0), 1, 0.01)
     else:
@@ -221,7 +221,7 @@ def _slider_and_number(
 
     def put_given(given: Any) -> None:
         if given is not None:
-            put(_whole(given))
+            put(_plain_number(given))
 
     exact = exact or text("web_search.policy.exact", name=label)
     with html.tag("div", classes="c-pair"):
@@ -285,7 +285,7 @@ def _limit_fields(draft: PolicyDraft) -> None:
     with html.tag("fieldset", classes="c-criterion"):
         html.tag("legend", text("web_search.policy.limit"))
         html.paragraph(text("web_search.policy.limit_hint"), "c-soft")
-        percent = _whole(float(draft.view.limit * 100))
+        percent = _plain_number(float(draft.view.limit * 100))
         _slider_and_number("%", percent, put, 0, 100, 1, text("web_search.policy.limit_exact"))
         rows = html.paragraph(rows_text(draft.view.limit))
 
@@ -323,7 +323,7 @@ def _build_importance(draft: PolicyDraft, box: ui.element) -> None:
 
     def weight_cell(name: str) -> None:
         def put(given: float | None) -> None:
-            weights = {**draft.value("weights"), name: _whole(1 if given is None else given)}
+            weights = {**draft.value("weights"), name: _plain_number(1 if given is None else given)}
             draft.chosen["weights"] = {key: value for key, value in weights.items() if value != 1}
 
         label = text("web_search.settings.weight_label", variable=name)
@@ -367,10 +367,10 @@ def share_text(rows: int, total: int) -> str:
     return messages.part(rows / total if total else 0.0)
 
 
-def _whole(given: Any) -> Any:
+def _plain_number(given: Any) -> Any:
     """A number as a file should hold it: 5 rather than 5.0."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
-def _plain(value: Any) -> Any:
+def _toml_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
