@@ -108,6 +108,17 @@ def test_a_command_in_a_process_of_its_own_lets_nobody_load_pandas(small_file: P
     assert "pandas" not in modules
 
 
+@pytest.mark.parametrize(("call", "threshold"), [("main()", "50000"), ("main(['--version'])", "700")])
+def test_a_command_in_a_process_of_its_own_looks_for_garbage_less_often(call: str, threshold: str) -> None:
+    """Within somebody else's process the collector stays as it is."""
+    script = (
+        "import gc, sys; gc.set_threshold(700); sys.argv[1:] = ['--version']; "
+        f"from celosia.cli import main; {call}; print(gc.get_threshold()[0])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == threshold
+
+
 @pytest.mark.slow
 def test_the_status_of_a_project_loads_no_kernel_and_compiles_no_question(small_file: Path, tmp_path: Path) -> None:
     folder = str(tmp_path / "proyecto")
