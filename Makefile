@@ -8,17 +8,21 @@ WORKERS ?= 2
 BIN := .venv/bin
 CORE := .venv/.core-stamp
 TEST := .venv/.test-stamp
+# What is imported here is imported by every later process; where Python is told to keep no byte code, each of them would
+# translate it again, more than a second of a start.
+KEEP_BYTE_CODE := env -u PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test tests test-slow lint format types docs pages bench dist lock clean java postgres chromium test-windows test-downloads windows
+.PHONY: help demo test tests test-slow lint format types docs pages bench dist lock clean java postgres chromium test-windows test-windows-long test-downloads windows
 
 help:
 	@echo "make demo       instala lo necesario y recorre celosia con datos de prueba · set up and walk through celosia"
 	@echo "make test       estilo, tipos y pruebas · lint, types and tests"
 	@echo "make test-slow  las pruebas largas · the long tests"
 	@echo "make test-windows  con un Python para Windows, en Wine · with a Python for Windows, under Wine"
+	@echo "make test-windows-long  allí mismo, la demostración y la página · there too, the demonstration and the page"
 	@echo "make test-downloads  cada parte en un entorno propio · each part in an environment of its own"
 	@echo "make lint | types | tests | format"
 	@echo "make docs       la documentación en docs/site · the documentation in docs/site"
@@ -34,7 +38,7 @@ $(CORE): requirements/build.lock requirements/core.lock pyproject.toml scripts/e
 	scripts/environment "$(PYTHON)" .venv requirements/build.lock requirements/core.lock
 	scripts/environment --editable "$(PYTHON)" .venv
 	@echo "se compilan los núcleos de cálculo, una sola vez · the kernels are compiled, once"
-	$(BIN)/python -c "from celosia.pipeline.project.progress import compile_kernels; compile_kernels()"
+	$(KEEP_BYTE_CODE) $(BIN)/python -c "from celosia.pipeline.project.progress import compile_kernels; compile_kernels()"
 	touch $@
 
 $(TEST): $(CORE) requirements/test.lock
@@ -50,7 +54,7 @@ $(TEST): $(CORE) requirements/test.lock
 
 demo: $(CORE)
 	rm -rf build/demo
-	$(BIN)/celosia demo --into build/demo
+	$(KEEP_BYTE_CODE) $(BIN)/celosia demo --into build/demo
 
 # --- checks ---------------------------------------------------------------------------------------
 
@@ -77,9 +81,14 @@ test-slow: $(TEST) java postgres chromium .venvs/pycanon/.stamp
 test-downloads: $(TEST) windows .venvs/lock/.stamp .venvs/materials/.stamp
 	$(BIN)/python -m pytest -m downloads tests/packaging tests/windows
 
-# The program under a CPython for Windows, in Wine: minutes to set up, and minutes to run on a machine that rests.
+# The program under a CPython for Windows, in Wine. Where Wine cannot be had, `windows` has said that nothing is checked.
+UNDER_WINDOWS := test ! -x build/windows/python || $(BIN)/python -m pytest tests/windows -m
+
 test-windows: $(TEST) windows
-	$(BIN)/python -m pytest -m "windows and not downloads" tests/windows
+	$(UNDER_WINDOWS) "windows and not long and not downloads"
+
+test-windows-long: $(TEST) windows
+	$(UNDER_WINDOWS) "windows and long and not downloads"
 
 java:
 	@scripts/debian-package java openjdk-17-jre-headless

@@ -58,18 +58,42 @@ def test_a_package_that_cannot_be_installed_is_said_and_does_not_stop(tmp_path: 
     assert "the tests that use it are skipped" in done.stderr
 
 
+def test_where_wine_cannot_be_had_that_is_said_aloud_and_nothing_is_tried(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("bash", "env", "dirname", "sha256sum", "rm"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    left = tmp_path / "windows" / "python"
+    left.parent.mkdir()
+    left.write_text("made when Wine was here")
+    done = _run(tools / "bash", "scripts/windows-python", "python3", left.parent, PATH=str(tools))
+    assert done.returncode == 0
+    assert "NOT CHECKED: Windows" in done.stderr
+    assert "NO COMPROBADO: Windows" in done.stderr
+    assert not left.exists()
+
+
+def test_the_quick_part_under_windows_leaves_out_what_is_long() -> None:
+    quick = _run("make", "--dry-run", "test-windows").stdout
+    assert 'tests/windows -m "windows and not long and not downloads"' in quick
+    assert "scripts/windows-python" in quick
+
+
 def test_make_test_runs_lint_types_and_tests_in_this_order() -> None:
     planned = _run("make", "--dry-run", "test").stdout
     places = [planned.index(word) for word in ("ruff check", "ruff format --check", "mypy", "-m pytest")]
     assert places == sorted(places)
 
 
-def test_ci_runs_both_suites_and_stops_at_the_first_fault(tmp_path: Path) -> None:
+CI_STEPS = ("test", "test-slow", "windows", "test-windows")
+
+
+def test_ci_runs_every_suite_and_stops_at_the_first_fault(tmp_path: Path) -> None:
     called = tmp_path / "called"
     _script(tmp_path / "make", f'echo "$1 CI=$CI" >> {called}; exit "${{FAULT:-0}}"')
     path = f"{tmp_path}:{os.environ['PATH']}"
     assert _run(".ci/run", PATH=path, CI="").returncode == 0
-    assert called.read_text().split("\n")[:2] == ["test CI=true", "test-slow CI=true"]
+    assert called.read_text().splitlines() == [f"{step} CI=true" for step in CI_STEPS]
     called.unlink()
     assert _run(".ci/run", PATH=path, FAULT="1").returncode != 0
     assert len(called.read_text().splitlines()) == 1

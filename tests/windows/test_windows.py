@@ -1,6 +1,7 @@
 """celosia under a CPython for Windows: the demonstration, a whole walk, the page, and the releases of both systems.
 
-`make test-windows` sets it up under Wine. What Wine cannot show is listed in docs/*/install.md.
+`make test-windows` sets it up under Wine and makes the walks; what is marked `long`, the demonstration and the page, is
+left to `make test-windows-long`. What Wine cannot show is listed in docs/*/install.md.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from tests.folder_listing import files_under
 from tests.servers import skip_loudly
 from tests.windows.windows_python import PYTHON, REPOSITORY, on_windows, windows_path
 
-pytestmark = [pytest.mark.windows, pytest.mark.slow]
+# Two walks are the set-up of the first test, and one of them is under Wine.
+pytestmark = [pytest.mark.windows, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 # A folder as people name them: a space, an accent and a sign that no code page of Windows has.
 FOLDER = "Egresos año 2024 ≥ mínimo"
@@ -82,6 +84,7 @@ def test_what_the_systems_do_differently_is_right_on_windows(tmp_path: Path) -> 
     assert " skipped" not in done.stdout
 
 
+@pytest.mark.long
 def test_the_demonstration_reaches_its_end_on_windows(tmp_path: Path) -> None:
     words = ("-m", "celosia", "demo", "--rows", "5000", "--into", windows_path(tmp_path / FOLDER))
     done = on_windows(*words, folder=tmp_path, CELOSIA_LANG="es")
@@ -146,6 +149,7 @@ def test_a_changed_release_is_refused_on_windows(walks: Walks) -> None:
         data.write_bytes(whole)
 
 
+@pytest.mark.long
 def test_the_page_answers_on_windows(walks: Walks) -> None:
     script = windows_path(REPOSITORY / "tests" / "windows" / "serve_once.py")
     done = on_windows(script, windows_path(walks.windows), PROJECT, folder=walks.windows, CELOSIA_LANG="es")
