@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celosia.protocols.errors import OverrideElsewhere, OverrideNotPossible, OverrideUnexplained, OverrideUnknown
-from celosia.protocols.load import combined_rules, least
+from celosia.protocols.load import combined_rules, strictest_minimum
 from celosia.protocols.words import asked_text
 
 WHY = "el comité lo aprobó el 3 de mayo"
@@ -20,7 +20,7 @@ def test_a_threshold_changes_with_a_reason_and_the_rule_says_so():
     rules = combined_rules(["atenea"], {"atenea": {"risk": {"asked": {"threshold": "0.5"}, "reason": WHY}}})
     assert only(rules, "risk").overridden == WHY
     assert asked_text(only(rules, "risk")) == "RI < 0,5 en cada escenario"
-    assert least(rules, "k") == (3, "atenea")
+    assert strictest_minimum(rules, "k") == (3, "atenea")
     assert [rule.id for rule in rules if rule.overridden] == ["risk"]
 
 
@@ -72,8 +72,8 @@ def test_an_exception_is_a_column_named_with_its_reason():
 def test_a_profile_can_be_overridden_under_its_own_name_and_its_base_under_either():
     for name in ("minsal-sensible", "minsal"):
         rules = combined_rules(["minsal-sensible"], {name: {"l": {"asked": {"l": 3}, "reason": WHY}}})
-        assert least(rules, "l") == (3, "minsal")
+        assert strictest_minimum(rules, "l") == (3, "minsal")
     tightened = combined_rules(["minsal-sensible"], {"minsal-sensible": {"k": {"asked": {"k": 5}, "reason": WHY}}})
-    assert least(tightened, "k") == (5, "minsal-sensible")
+    assert strictest_minimum(tightened, "k") == (5, "minsal-sensible")
     with pytest.raises(OverrideUnknown):
         combined_rules(["minsal-sensible"], {"minsal": {"k": {"asked": {"k": 1}, "reason": WHY}}})

@@ -16,7 +16,7 @@ from celosia.model.people import ROLES
 from celosia.model.protocols import Needs, Severity
 from celosia.model.requests import Request
 from celosia.protocols.errors import ProtocolDamaged, UnknownProtocol
-from celosia.protocols.load import IDS, combined_rules, least, load, norm_of, protocol_from, smallest_class
+from celosia.protocols.load import IDS, combined_rules, load, norm_of, protocol_from, smallest_class, strictest_minimum
 from celosia.protocols.measures import MEASURES
 from celosia.protocols.words import asked_text, k_level, sentence_of
 
@@ -124,10 +124,10 @@ def test_levels_use_the_words_of_the_norm(k, colour, word):
 
 @pytest.mark.requirement("M20", "A17")
 def test_several_protocols_together_ask_the_most_of_each():
-    assert least(combined_rules(["minsal", "atenea", "mel"]), "k") == (4, "atenea")
-    assert least(combined_rules(["minsal-sensible", "mel"]), "k") == (3, "minsal-sensible")
-    assert least(combined_rules(["minsal"]), "l") == (2, "minsal")
-    assert least(combined_rules(["mel"]), "k") == (0, "mel")
+    assert strictest_minimum(combined_rules(["minsal", "atenea", "mel"]), "k") == (4, "atenea")
+    assert strictest_minimum(combined_rules(["minsal-sensible", "mel"]), "k") == (3, "minsal-sensible")
+    assert strictest_minimum(combined_rules(["minsal"]), "l") == (2, "minsal")
+    assert strictest_minimum(combined_rules(["mel"]), "k") == (0, "mel")
     names = [(rule.protocol, rule.id) for rule in combined_rules(["minsal", "minsal-sensible", "minsal"])]
     assert len(names) == len(set(names)) == len(load("minsal").rules) + 2  # its k and its intruder test
 

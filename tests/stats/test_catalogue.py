@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from celosia.messages import LANGUAGES
-from celosia.model.reports.stats import StatsCheck, catalogue_from
+from celosia.model.reports.stats import StatsCheck, entry_from
 from celosia.stats.catalogue import stats_catalogue, write_catalogue
 from celosia.stats.check import check_stats
 from celosia.stats.errors import CatalogueDisagrees, NeverRan, NotStats
@@ -71,7 +71,8 @@ def test_every_table_has_its_entry_with_source_rule_k_and_frequency(home: Path) 
 def test_the_catalogue_is_written_as_data_and_as_a_page(home: Path, tmp_path: Path) -> None:
     made, folder = write_catalogue(home, tmp_path / "out")
     document = json.loads((folder / "catalogue.json").read_text("utf-8"))
-    assert catalogue_from(document).as_dict() == made.as_dict() == document
+    assert made.as_dict() == document
+    assert tuple(entry_from(entry) for entry in document["tables"]) == made.entries
     page = (folder / "catalogue.html").read_text("utf-8")
     assert "t__internal" in page
     assert "Qué se hace con cada tipo de dato" in page

@@ -64,7 +64,7 @@ def _product(some: Longs, others: Longs) -> Pairs:
 
 
 def _uninformative_pairs(labels: Sequence[str], values: Sequence[str], blanks: frozenset[str]) -> list[Pairs]:
-    """What is only asterisks, or tells nothing, goes with everything."""
+    """Labels or values made only of asterisks, or without information, are compatible with everything."""
     open_labels = _where(labels, lambda text: text in blanks or _is_open(text))
     open_values = _where(values, lambda text: text in blanks or _is_open(text))
     return [_product(open_labels, np.arange(len(values))), _product(np.arange(len(labels)), open_values)]
@@ -184,7 +184,7 @@ class _Spans:
     low_closed: NDArray[np.bool_]
     high_closed: NDArray[np.bool_]
 
-    def only(self, selection: NDArray[np.bool_]) -> _Spans:
+    def select(self, selection: NDArray[np.bool_]) -> _Spans:
         return _Spans(*(getattr(self, field)[selection] for field in self.__slots__))
 
     @property
@@ -218,9 +218,9 @@ def _pairs_by_number(over: Sequence[Meaning], under: Sequence[Meaning], toleranc
     here, there = {meaning.text for meaning in over}, {meaning.text for meaning in under}
     alone_here = np.asarray([over[row].text in there for row in some.row], bool) & ~some.wide
     alone_there = np.asarray([under[row].text in here for row in others.row], bool) & ~others.wide
-    wide = _overlaps(some.only(some.wide), others)
-    banded = _overlaps(some.only(~some.wide), others.only(others.wide))
-    points = _overlaps(some.only(~some.wide & ~alone_here), others.only(~others.wide & ~alone_there))
+    wide = _overlaps(some.select(some.wide), others)
+    banded = _overlaps(some.select(~some.wide), others.select(others.wide))
+    points = _overlaps(some.select(~some.wide & ~alone_here), others.select(~others.wide & ~alone_there))
     return np.concatenate([wide[0], banded[0], points[0]]), np.concatenate([wide[1], banded[1], points[1]])
 
 
@@ -241,7 +241,7 @@ def _widen(spans: _Spans, tolerance: float) -> _Spans:
 
 def _overlaps(some: _Spans, others: _Spans) -> Pairs:
     """Pairs of spans that share a point: points by searching a sorted list, the few wide ones one by one."""
-    points, bands = others.only(~others.wide), others.only(others.wide)
+    points, bands = others.select(~others.wide), others.select(others.wide)
     order = np.argsort(points.low, kind="stable")
     line = points.low[order]
     first = _search(line, some.low, some.low_closed)

@@ -41,7 +41,7 @@ class Candidates:
     odd: NDArray[np.int8]
     level: NDArray[np.int8]
 
-    def only(self, selection: NDArray[np.bool_]) -> Candidates:
+    def select(self, selection: NDArray[np.bool_]) -> Candidates:
         """Some of the pairs."""
         return Candidates(*(getattr(self, field)[selection] for field in self.__slots__))
 
@@ -214,7 +214,7 @@ def _estimate_chances(model: _Model, candidates: Candidates, seed: int) -> _Chan
         rng = np.random.Generator(np.random.Philox(seed))
         sample[:] = False
         sample[rng.choice(len(sample), enough, replace=False)] = True
-        candidates = candidates.only(sample[candidates.external])
+        candidates = candidates.select(sample[candidates.external])
     people = float(model.list_rows[sample].sum())
     for _ in range(_ROUNDS):
         better = _em_step(model, candidates, chances, people)

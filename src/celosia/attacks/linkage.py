@@ -44,7 +44,7 @@ class Claims:
     outcome: NDArray[np.int8]
     person: Longs  # the released person claimed, NOBODY without a claim
 
-    def only(self, selection: Flags) -> Claims:
+    def select(self, selection: Flags) -> Claims:
         """Some of the people."""
         return Claims(self.row[selection], self.outcome[selection], self.person[selection])
 
@@ -53,7 +53,7 @@ class Claims:
         """How many claims there are."""
         return int(np.count_nonzero(self.person >= 0))
 
-    def right(self, truth: Longs) -> int:
+    def count_right(self, truth: Longs) -> int:
         """How many claims name the right person."""
         return int(np.count_nonzero((self.person >= 0) & (self.person == truth[self.row])))
 
@@ -285,12 +285,12 @@ def _claims_with_outsiders(
     together = Records(np.concatenate([external.codes, outsiders.codes]), np.concatenate([owners, strangers]))
     claims, figures = attack.claims(together, seed)
     listed = claims.row < len(external)
-    return claims.only(listed), claims.only(~listed), figures
+    return claims.select(listed), claims.select(~listed), figures
 
 
 def trials(claims: Claims, truth: Longs | None) -> Trials:
     """One attempt per person; right claims succeed, or any claim where the truth is unknown."""
-    return Trials(len(claims.row), claims.count if truth is None else claims.right(truth))
+    return Trials(len(claims.row), claims.count if truth is None else claims.count_right(truth))
 
 
 def _claim_figures(attack: _Attack, external: Records, claims: Claims) -> dict[str, int | float | str]:
@@ -301,7 +301,7 @@ def _claim_figures(attack: _Attack, external: Records, claims: Claims) -> dict[s
         "alike_in_list": int(whole.rows[whole.who == SEVERAL].sum()),
     }
     if attack.truth is not None:
-        figures["right"] = claims.right(attack.truth)
+        figures["right"] = claims.count_right(attack.truth)
         figures["in_release"] = int(np.count_nonzero(attack.truth[claims.row] >= 0))
     return figures
 

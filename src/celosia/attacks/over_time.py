@@ -1,4 +1,4 @@
-"""Two releases of the same data side by side: an update, or a sister file masked differently.
+"""Two releases of the same data side by side: an update, or another file masked differently.
 
 Knows the published labels of both and which of them may stand for the same value. Ignores the original. Tried here:
 - *following*: a record of the first release that goes with exactly one of the second, and that one with no other; the
@@ -119,7 +119,7 @@ def _widest_findings(first: Sequence[Finding], second: Sequence[Finding]) -> tup
 
 
 def _mostly_beyond_chance(followed: Estimate) -> bool:
-    """Whether at least half of the pairs are more than chance: what is told of cells leans on them."""
+    """Whether at least half of the pairs exceed chance: the findings about cells depend on them."""
     if not followed.works or followed.excess is None or followed.rate is None:
         return False
     return 2 * followed.excess >= followed.rate
@@ -176,7 +176,7 @@ def follow(
         reach=tried.attempts,
         variables=names,
         remedy=remedy,
-        detail={"followed": claims.count} | ({} if truth is None else {"right": claims.right(truth)}),
+        detail={"followed": claims.count} | ({} if truth is None else {"right": claims.count_right(truth)}),
     )
     return followed, _rows(claims, second)
 

@@ -279,7 +279,7 @@ def recoding_candidates(
 
 
 def _true_claims(view: View, column: int, left: dict[int, list[str]], truth: View | None) -> dict[int, list[str]]:
-    """The claims that the original bears out: every value under the label is among those said to be possible.
+    """The claims that the original confirms: every value under the label is among those claimed to be possible.
 
     A value that no list knows (a former code, a mistake in the source) makes a claim about its label wrong.
     """

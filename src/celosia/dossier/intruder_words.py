@@ -54,7 +54,7 @@ def _strongest(report: AttackReport, result: Estimate | Finding) -> list[str]:
             unit=unit_word(report),
         )
     ]
-    said.append(finding_sentence(result) if isinstance(result, Finding) else about(result))
+    said.append(finding_sentence(result) if isinstance(result, Finding) else attack_description(result))
     if result.remedy:
         said.append(messages.text("intruder.verdict.remedy", remedy=result.remedy))
     else:
@@ -103,7 +103,7 @@ def _target_column(estimate: Estimate) -> str:
     return ""
 
 
-def about(estimate: Estimate) -> str:
+def attack_description(estimate: Estimate) -> str:
     """What an attack consists of."""
     return messages.text(f"intruder.about.{estimate.attack}")
 

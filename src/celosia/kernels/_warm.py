@@ -41,7 +41,7 @@ def is_warm() -> bool:
 
 
 def warm_up(progress: Progress | None = None) -> None:
-    """Compile every kernel that the program calls; `progress(done, total)` is told while it goes on."""
+    """Compile every kernel that the program calls; `progress(done, total)` is called meanwhile."""
     global _done
     folder = cache_folder()
     if folder is not None:

@@ -22,7 +22,7 @@ def with_reason(reason: str, name: str, why: str) -> str:
 
 
 def without_reason(reason: str, name: str, others: Collection[str], needed: bool = False) -> str:
-    """The text without a variable; what was said of all goes too once it speaks of nobody and of nothing needed."""
+    """The text without a variable; the reason common to all is dropped too once no variable needs it."""
     other_lines = [line for line in _lines(reason) if not _is_of(line, name)]
     spoken = needed or any(_own_reason(reason, other) is None for other in others)
     return "\n".join(

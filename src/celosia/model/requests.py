@@ -5,7 +5,7 @@ Sources: ATENEA 4.2.1 (six items, two legal questions); MINSAL Planificación 2 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -77,11 +77,6 @@ class Request:
         section, _, inner = key.partition(".")
         value = getattr(self, section)
         return value.get(inner) if inner else value
-
-    def empty_items(self, protocols: Sequence[str]) -> tuple[str, ...]:
-        """The items that the protocols demand and nobody answered; `no` is an answer."""
-        wanted = dict.fromkeys(key for name in protocols for key in DEMANDED.get(name.split("-")[0], ()))
-        return tuple(key for key in wanted if self.item(key) in (None, "", (), []))
 
     def as_dict(self) -> dict[str, Any]:
         """The request as data."""

@@ -171,7 +171,7 @@ def is_indicator(shape: Shape) -> bool:
 
 
 def _confirms_weak_name(header: TopicFinding, shape: Shape) -> bool:
-    """A generic name (id, nombre, detalle) is believed only where the column looks the part."""
+    """A generic name (id, nombre, detalle) counts only where the values agree with it."""
     if header.topic.name == "record_key":
         return hardly_repeats(shape) and shape.repetition >= 0.5
     if header.topic.name == "survey_area":

@@ -60,7 +60,7 @@ def norm_of(identifier: str) -> str:
     return load(identifier).base or identifier
 
 
-def least(rules: Sequence[Rule], name: str) -> tuple[int, str]:
+def strictest_minimum(rules: Sequence[Rule], name: str) -> tuple[int, str]:
     """The most that the compulsory rules ask of `k` or `l`, and the protocol that asks it; 0 when none does."""
     demands = [(_smallest_value(rule, name), rule.protocol) for rule in rules if rule.severity is Severity.MUST]
     return max(demands, key=lambda demand: demand[0], default=(0, ""))

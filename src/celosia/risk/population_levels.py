@@ -35,7 +35,7 @@ class PopulationLevels:
         """Units of the population."""
         return int(self.rows.sum())
 
-    def behind(self, groups: Codes, levels: Sequence[int]) -> Counts:
+    def population_of_classes(self, groups: Codes, levels: Sequence[int]) -> Counts:
         """Units of the population in each class, given by its groups at these levels."""
         if not len(groups):
             return np.zeros(0, np.int64)
@@ -52,7 +52,7 @@ class PopulationLevels:
             groups[:, v] = np.array([group_of.get(text, -1) for text in vocabulary], np.int64)[codes[:, v]]
         known = (groups >= 0).all(axis=1)
         units = np.zeros(len(codes), np.int64)
-        units[known] = self.behind(groups[known], levels)
+        units[known] = self.population_of_classes(groups[known], levels)
         return units
 
 

@@ -97,7 +97,7 @@ class BestFirstSearch:
         return node
 
     def climb(self) -> None:
-        """The first node within the limit on the cheapest way up, by halving."""
+        """The first node within the limit on the path of least loss upwards, found by bisection."""
         at = [0] * len(self.depths)
         path = [tuple(at)]
         while any(level + 1 < depth for level, depth in zip(at, self.depths, strict=True)):

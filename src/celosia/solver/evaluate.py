@@ -77,7 +77,7 @@ class Evaluator:
         values = self.encoding.values(table.keys)
         maps = [self.problem.hierarchies[name].maps[at] for name, at in zip(self.problem.names, absolute, strict=True)]
         groups = np.stack([level[values[:, v]] for v, level in enumerate(maps)], axis=1)
-        return replace(table, population=self.problem.population.behind(groups, absolute))
+        return replace(table, population=self.problem.population.population_of_classes(groups, absolute))
 
     def check(self, levels: Levels) -> CheckedNode:
         """Evaluate a node."""

@@ -46,7 +46,7 @@ def node_view(problem: SearchProblem, levels: Sequence[int]) -> NodeView:
     codes = np.stack([m[column] for m, column in zip(maps, problem.quasi.codes.T, strict=True)], axis=1)
     first, label = group_codes(codes, [int(m.max(initial=0)) + 1 for m in maps])
     sensitive = {c.variable: problem.sensitive[c.variable] for c in problem.criteria if c.variable}
-    behind = None if problem.population is None else problem.population.behind(codes, levels)
+    behind = None if problem.population is None else problem.population.population_of_classes(codes, levels)
     counter = ClassCounter(problem.quasi, sensitive, problem.sensitive_hierarchies, population=behind)
     classes = counter.classes(label, len(first))
     return NodeView(tuple(levels), classes, label, _passing_classes(problem.criteria, classes))

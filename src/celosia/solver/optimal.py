@@ -77,7 +77,7 @@ class BoundedLattice:
         return self._climb(node, self.tame[:0], ceiling, len(self.bound))
 
     def beyond(self, node: int, steps: int) -> int:
-        """A node some steps above, dearer than the best but able to close more at once."""
+        """A node some steps above, worse than the best, from which more nodes can be discarded."""
         return int(self._climb(node, self.tame, np.inf, steps)[-1])
 
     def _climb(self, node: int, avoided: Mask, ceiling: float, most_steps: int) -> NDArray[np.int64]:
@@ -87,7 +87,7 @@ class BoundedLattice:
         return path
 
     def exclude_above(self, node: int) -> None:
-        """Do not go beyond to this node or higher again."""
+        """Exclude this node and those above it from `beyond`."""
         levels = zip(self.levels(node), self.depths.tolist(), strict=True)
         self._tame_grid[tuple(slice(level, None) for level, depth in levels if depth > 1)] = True
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from celosia.model.reports.stats import CatalogueEntry, ColumnLineage, entry_from
 from celosia.pipeline.project.fallbacks import value_or_reason
+from celosia.pipeline.project.files import visible_paths
 from celosia.pipeline.release.stats_rules import journal_entries
 from celosia.stats.declaration.declaration import STATE, STATS_FILE, SUPPRESSED, StatsConfig, StatsTable, stats_name
 from celosia.stats.declaration.views import (
@@ -30,8 +31,7 @@ from celosia.stats.declaration.views import (
 )
 from celosia.stats.errors import NeverRan, StatsTableUnknown
 from celosia.stats.project import FAILED, RUN, PathArg, journal_path, read_config, saved_report
-from celosia.storage import FileMissing, translate_read_errors
-from celosia.system.paths import is_system_file
+from celosia.storage import FileMissing
 
 if TYPE_CHECKING:
     from celosia.stats.store.target import StatsTarget
@@ -276,11 +276,7 @@ def _columns(columns: Sequence[ColumnLineage]) -> tuple[LineageColumn, ...]:
 
 def list_stats(root: PathArg) -> tuple[StatsFolder, ...]:
     """Every STATS project directly under a folder; one that cannot be read is named with the sentence that says why."""
-    folder = Path(root)
-    with translate_read_errors(folder):
-        paths = sorted(folder.iterdir(), key=lambda path: path.name)
-    own = [path for path in paths if not is_system_file(path.name) and path.resolve().parent == folder.resolve()]
-    return tuple(_folder(path) for path in own if (path / STATS_FILE).is_file())
+    return tuple(_folder(path) for path in visible_paths(Path(root)) if (path / STATS_FILE).is_file())
 
 
 def _folder(home: Path) -> StatsFolder:

@@ -88,13 +88,13 @@ class ComplementSearch:
         """How many of these cells no complement can protect, as far as that is known without solving."""
         return 0 if self.network is None else int((cells & ~self._movable_cells(self.network, cells)).sum())
 
-    def free(self, cells: Flags) -> Flags:
+    def movable_cells(self, cells: Flags) -> Flags:
         """Which of these can move by one already, as far as that is known without solving."""
         if self.network is None:
             return np.zeros(len(cells), np.bool_)
         return self._movable_cells(self._hidden_network(self.network), cells)
 
-    def spread(self, cell: int, most: int) -> tuple[float, float] | None:
+    def slack(self, cell: int, most: int) -> tuple[float, float] | None:
         """How far up and down a cell can already move, up to a limit; None if that is not known without solving."""
         if self.network is None:
             return None

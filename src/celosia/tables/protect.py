@@ -292,16 +292,16 @@ def _hide_cheapest(task: _Task, search: ComplementSearch, disclosed: Flags, resu
         hints.append((complement.moved, complement.move))
         in_vain += not len(complement.cells)
         if in_vain == _MOST_IN_VAIN:
-            todo, in_vain = todo & ~(search.free(todo) & needs_one), 0
+            todo, in_vain = todo & ~(search.movable_cells(todo) & needs_one), 0
     if hopeless:
         raise TableUnprotectable(cells=hopeless)
     return chosen, hints
 
 
 def _slack_of_cell(task: _Task, search: ComplementSearch, result: Audit, cell: int) -> tuple[float, float]:
-    """How far above and below its value a cell can already be."""
+    """How far a cell can already lie above and below its value."""
     value, width = float(task.grid.values[cell]), int(task.width[cell])
-    known = search.spread(cell, width) if width > 1 else None
+    known = search.slack(cell, width) if width > 1 else None
     return known or (float(result.high[cell]) - value, value - float(result.low[cell]))
 
 

@@ -167,7 +167,7 @@ def _refuse_partly_missing(columns: Mapping[str, NumberColumn], complete: NDArra
 def _refuse_flat_stratum(
     columns: Mapping[str, NumberColumn], groups: Sequence[Rows], complete: NDArray[np.bool_], needed: int
 ) -> None:
-    """Refuse a stratum with numbers whose complete rows say nothing about their spread."""
+    """Refuse a stratum with numbers whose complete rows do not determine their spread."""
     for name, column in columns.items():
         flat = 0
         for group in groups:

@@ -31,7 +31,7 @@ from celosia.pipeline.project.fallbacks import value_or_reason
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.settings_schema import POLICY, exact_share, refuse_wrong_request
 from celosia.protocols.errors import OverrideNotPossible
-from celosia.protocols.load import combined_rules, least, norm_of, smallest_class
+from celosia.protocols.load import combined_rules, norm_of, smallest_class, strictest_minimum
 from celosia.risk.criteria import CRITERIA, criterion_from
 from celosia.workbench.dictionary_edit import super_table
 from celosia.workbench.errors import WeakerThanNorm
@@ -136,7 +136,7 @@ def _criteria_in_force(
 ) -> Iterator[CriterionInForce]:
     stated = [dict(criterion) for criterion in written or ()]
     for data in criteria:
-        minimum = least(rules, _CRITERION.get(str(data.get("criterion")), ""))[0]
+        minimum = strictest_minimum(rules, _CRITERION.get(str(data.get("criterion")), ""))[0]
         origin = "project" if dict(data) in stated else "norm" if minimum else "default"
         yield CriterionInForce(dict(data), origin, minimum or None)
 

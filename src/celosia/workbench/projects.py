@@ -18,11 +18,11 @@ from celosia.model.reports.status import GateState
 from celosia.pipeline.intake.source_address import is_address, resolved_source
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.fallbacks import value_or_reason
+from celosia.pipeline.project.files import visible_paths
 from celosia.pipeline.project.folder import ProjectArg, is_project, open_project
 from celosia.pipeline.project.progress import Progress
 from celosia.pipeline.project.saved_reports import saved_report
-from celosia.storage import is_private, translate_read_errors
-from celosia.system.paths import is_system_file
+from celosia.storage import is_private
 from celosia.workbench.errors import OutsideProjects
 from celosia.workbench.views.projects import ProjectLine, ProjectList, SourceFile, SourceView
 from celosia.workbench.views.saved import Saved, saved_report_of
@@ -41,21 +41,14 @@ _READABLE = frozenset((*_TEXT_FILES, *_WORKBOOKS, *_DATABASES, *_BINARY))
 
 def list_projects(root: PathArg, *, now: datetime | None = None) -> ProjectList:
     """Every project folder directly under a root, and the files there that could become one."""
-    folders = [path for path in _visible_paths(Path(root)) if path.is_dir() and is_project(path)]
+    folders = [path for path in visible_paths(Path(root)) if path.is_dir() and is_project(path)]
     return ProjectList(tuple(_project_line(path, now) for path in folders), list_sources(root))
 
 
 def list_sources(root: PathArg) -> tuple[SourceFile, ...]:
     """The files directly under a root that could become a project."""
-    paths = [path for path in _visible_paths(Path(root)) if path.suffix.lower() in _READABLE and path.is_file()]
+    paths = [path for path in visible_paths(Path(root)) if path.suffix.lower() in _READABLE and path.is_file()]
     return tuple(SourceFile(path.name, path.stat().st_size) for path in paths)
-
-
-def _visible_paths(root: Path) -> list[Path]:
-    """What lies directly under a root, without hidden files and links that lead away."""
-    with translate_read_errors(root):
-        paths = sorted(root.iterdir(), key=lambda path: path.name)
-    return [path for path in paths if not is_system_file(path.name) and path.resolve().parent == root.resolve()]
 
 
 def _project_line(folder: Path, now: datetime | None) -> ProjectLine:

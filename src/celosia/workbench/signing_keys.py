@@ -24,7 +24,7 @@ from celosia.pipeline.project.fallbacks import value_or_reason
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.identity import Identity, load_identity, new_identity, read_card
 from celosia.pipeline.project.people import role_words, same_name
-from celosia.pipeline.project.roster import authorities, signed_people, waiting
+from celosia.pipeline.project.roster import authorities, people_not_in_roster, signed_people
 from celosia.pipeline.project.roster_edits import revoke_person, rotate_key, seal_of_people, sign_roster
 from celosia.pipeline.release.archive import own_release
 from celosia.pipeline.release.make_release import sign_release
@@ -159,7 +159,7 @@ def people_view(source: ProjectArg, root: PathArg) -> PeopleView:
     signers = [account for account in read_accounts(root) if account.active and account.roles != ("outsider",)]
     accounts = tuple(_joinable_account(root, account, people) for account in signers)
     known_roles.add("outsider")  # whoever attacks the candidate does not sign and needs no key
-    people_waiting = waiting(roster, people)
+    people_waiting = people_not_in_roster(roster, people)
     founders = tuple(person.key for person in people if set(person.roles) & set(AUTHORITY))
     return PeopleView(
         people=signed_people(roster, people),

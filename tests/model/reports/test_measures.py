@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from celosia.model.errors import UnknownFormat
-from celosia.model.reports.measures import MEASURE_FORMAT, measure_report_from_dict
-from tests.risk.rows import Row, measured
+from celosia.model.reports.measures import MEASURE_FORMAT
+from tests.risk.rows import measured
 
 TABLE_KEYS = ["format", "rows", "persons", "classes", "k", "k_persons", "unique_rows", "rows_below", "sensitive"]
 SENSITIVE_KEYS = [
@@ -29,21 +24,6 @@ def test_the_json_starts_with_the_promised_keys_and_adds_only_named_objects() ->
     sensitive = report["sensitive"]["S"]
     assert list(sensitive)[: len(SENSITIVE_KEYS)] == SENSITIVE_KEYS
     assert all(isinstance(extra, dict) for key, extra in sensitive.items() if key not in SENSITIVE_KEYS)
-
-
-@given(
-    st.lists(st.tuples(st.tuples(st.sampled_from(["a", "", "*"])), st.sampled_from(["1", "2", "*", ""])), max_size=9)
-)
-def test_a_report_read_back_is_the_same_report(rows: list[tuple[Row, str]]) -> None:
-    report = measured([row for row, _ in rows], [value for _, value in rows], persons=["p"] * len(rows))
-    text = json.dumps(report.as_dict(), allow_nan=False)
-    assert measure_report_from_dict(json.loads(text)) == report
-
-
-def test_a_report_of_another_version_is_refused_by_name() -> None:
-    with pytest.raises(UnknownFormat) as refused:
-        measure_report_from_dict({"format": "celosia/measure/2"}, "informe.json")
-    assert "celosia/measure/2" in str(refused.value)
 
 
 def test_no_value_of_a_cell_is_in_the_report() -> None:

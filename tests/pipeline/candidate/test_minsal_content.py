@@ -17,7 +17,7 @@ from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.pipeline.release.status import status
 from celosia.pipeline.release.verify import verify_release
 from celosia.protocols.errors import OverrideUnknown
-from celosia.protocols.load import combined_rules, least
+from celosia.protocols.load import combined_rules, strictest_minimum
 from tests.projects import discharges, survey
 from tests.projects.steps import NOW, edit_dictionary
 
@@ -37,9 +37,9 @@ def without_sensitive(folder):
 
 @pytest.mark.requirement("M13")
 def test_particularly_sensitive_content_raises_the_k_that_is_searched_and_judged(folder):
-    assert least(rules_of(folder), "k") == (2, "minsal")
+    assert strictest_minimum(rules_of(folder), "k") == (2, "minsal")
     write_request(folder, now=NOW, **{"minsal.particularly_sensitive": True})
-    assert least(rules_of(folder), "k") == (3, "minsal-sensible")
+    assert strictest_minimum(rules_of(folder), "k") == (3, "minsal-sensible")
     plan = make_plan(folder, now=NOW).plan
     assert {c["k"] for c in plan.policy["criteria"] if c["criterion"] == "k"} == {3}
     with pytest.raises(BelowProtocol):
@@ -69,7 +69,7 @@ def test_an_override_of_the_norm_tightens_its_profile_and_never_loosens_it():
     def asked(k):
         return {"minsal": {"k": {"asked": {"k": k}, "reason": "acuerdo del comité"}}}
 
-    assert least(combined_rules(["minsal-sensible"], asked(5)), "k") == (5, "minsal-sensible")
+    assert strictest_minimum(combined_rules(["minsal-sensible"], asked(5)), "k") == (5, "minsal-sensible")
     with pytest.raises(OverrideUnknown):
         combined_rules(["minsal-sensible"], asked(2))
 

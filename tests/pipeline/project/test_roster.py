@@ -27,7 +27,7 @@ from celosia.pipeline.project.errors import (
 )
 from celosia.pipeline.project.fingerprints import N_WORDS, WORDS, fingerprint, grouped_key, spoken_key
 from celosia.pipeline.project.folder import open_project
-from celosia.pipeline.project.roster import check_roster, waiting
+from celosia.pipeline.project.roster import check_roster, people_not_in_roster
 from celosia.pipeline.project.roster_edits import revoke_person, rotate_key, seal_of_people, sign_roster
 from celosia.pipeline.release.status import status
 from tests.projects.steps import NOW, make_keys
@@ -96,7 +96,7 @@ def test_only_whoever_heads_the_project_signs_and_only_whom_they_were_shown(fold
     for short in ("luis", "marta", "rita"):
         with pytest.raises(NotAuthority):
             sign_roster(folder, keys[short], now=NOW)
-    shown = seal_of_people(waiting(open_project(folder).roster, open_project(folder).people))
+    shown = seal_of_people(people_not_in_roster(open_project(folder).roster, open_project(folder).people))
     add_person(folder, "Rita Mora", ["head"], keys["rita"].key, now=NOW)
     with pytest.raises(ShownOther):
         sign_roster(folder, keys["eva"], expected=shown, now=NOW)

@@ -147,8 +147,10 @@ def _show_untried(report: AttackReport) -> None:
 
 
 def _show_explained(report: AttackReport) -> None:
-    from celosia.dossier.intruder_words import about, attack_name, detail_text
+    from celosia.dossier.intruder_words import attack_description, attack_name, detail_text
 
-    rows = [[attack_name(estimate), about(estimate), detail_text(estimate)] for estimate in report.estimates]
+    rows = [
+        [attack_name(estimate), attack_description(estimate), detail_text(estimate)] for estimate in report.estimates
+    ]
     header = [messages.text("intruder.head.attack"), "", messages.text("intruder.head.detail")]
     print_table(messages.text("intruder.section.how"), header, rows)

@@ -127,11 +127,11 @@ def sign(project: Path, yes: bool, why: str, as_json: bool, identity: Path | Non
     """Show everybody who waits, ask, and sign them into the roster; 1 when the person says no."""
     from celosia.pipeline.project.folder import open_project
     from celosia.pipeline.project.identity import load_identity
-    from celosia.pipeline.project.roster import waiting
+    from celosia.pipeline.project.roster import people_not_in_roster
     from celosia.pipeline.project.roster_edits import seal_of_people, sign_roster
 
     current = open_project(project)
-    people = waiting(current.roster, current.people)
+    people = people_not_in_roster(current.roster, current.people)
     if not people:
         say("people.nobody_waits")
         return 0

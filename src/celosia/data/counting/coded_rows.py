@@ -80,7 +80,7 @@ class CodedRows:
         self._pieces = _pieces(self._parts, self._positions, width)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The numbers and carried texts, then what comes along."""
+        """The codes and carried texts, then the streamed columns."""
         for batch in self._engine.stream(self._rows, _BATCH):
             if any(column.null_count for column in batch.columns):
                 raise EngineFault(engine=self._engine.name, kind="UnknownValue")  # a text that no vocabulary had
@@ -114,7 +114,7 @@ class CodedRows:
 
     @property
     def beside(self) -> int:
-        """The first of the streamed columns that come along."""
+        """The position of the first streamed column."""
         return 1 + max(position.column for position in self._positions)
 
 
@@ -157,7 +157,7 @@ def _order_rows(
     positions: Sequence[CodePosition],
     beside: Sequence[str],
 ) -> Expression:
-    """The expression that gives the numbers in order, with what comes along."""
+    """The expression that gives the codes in order, with the streamed columns."""
     for i, (part, position) in enumerate(zip(parts, positions, strict=True)):
         if part.texts and not part.is_ranked:
             codes = np.arange(len(part.texts[0]), dtype=np.int64) << position.shift

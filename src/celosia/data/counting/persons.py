@@ -64,7 +64,7 @@ def _count_settled(engine: Engine, spans: Expression, tuples: int) -> Numbers:
 def _tuples_of_two_rows(
     spans: Expression, tuples: int, fetch_bounded: Callable[[Expression], pa.Table]
 ) -> tuple[Numbers, Numbers]:
-    """Both tuples of everybody with two rows in two of them, sorted: who is who among them does not matter."""
+    """Both tuples of each person whose two rows lie in two tuples, sorted: who the person is does not matter."""
     two = spans.filter((spans[_FIRST] != spans[_LAST]) & (spans[_ROWS] == 2))
     spans_fetched = fetch_bounded(two.select(_FIRST, _LAST))
     keys = integer_array(spans_fetched.column(_FIRST)) * np.int64(tuples) + integer_array(spans_fetched.column(_LAST))

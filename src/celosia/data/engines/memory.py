@@ -22,7 +22,7 @@ _budget: ContextVar[int | None] = ContextVar("budget", default=None)
 
 @contextlib.contextmanager
 def memory_budget(memory: int) -> Iterator[None]:
-    """Let everything below take so many bytes: readers are far from whoever was told how many."""
+    """Limit the memory of all readers called within the block to so many bytes."""
     token = _budget.set(memory)
     try:
         yield
@@ -31,7 +31,7 @@ def memory_budget(memory: int) -> Iterator[None]:
 
 
 def usable_memory() -> int:
-    """Bytes the work may take: as it was told, or a share of what the machine or its container has."""
+    """Bytes the work may take: what `memory_budget` set, or a share of the memory of the machine or container."""
     if (budget := _budget.get()) is not None:
         return budget
     memory = machine_memory() or _UNKNOWN

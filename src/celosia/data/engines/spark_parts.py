@@ -51,7 +51,7 @@ class ReadParts:
 
 
 def collect_parts(replies: pa.Table) -> tuple[list[WrittenPart], Iterator[pa.RecordBatch]]:
-    """The parts the driver was told of, in the order of their rows, and the rows it asked to see."""
+    """The parts reported to the driver, in the order of their rows, and the rows it asked for."""
     parts: list[WrittenPart] = []
     samples: list[bytes] = []
     for reply in replies.to_pylist():

@@ -1,4 +1,4 @@
-"""CSV, TSV and their kin: any encoding, any size, straight into the working copy.
+"""CSV, TSV and similar files: any encoding, any size, streamed into the working copy.
 
 Knows DuckDB's reader, told everything and guessing nothing. Ignores types: every cell is text.
 The file is passed over once for its digest, bytes and line lengths (and its UTF-8 copy when it is in another

@@ -13,7 +13,6 @@ from itertools import islice
 from celosia.data.sniffing._records import Record, records
 
 DELIMITERS = (",", ";", "\t", "|")
-QUOTES = ('"', "'")
 _ENOUGH = 1000
 _COMMA = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*,\d+|[+-]?\d+,\d+")
 _POINT = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*\.\d+|[+-]?\d+\.\d+")

@@ -59,7 +59,6 @@ _AGE_FROM = np.array([int(a[0]) for a in _AGES])
 _AGE_TO = np.array([int(a[1]) for a in _AGES])
 _AGE_OF = (Weighted([a[2] for a in _AGES]), Weighted([a[3] for a in _AGES]))
 
-HOME_COUNTRY = "Chile"
 _COUNTRIES = weighted_words(
     """
     Chile 92000; Venezuela 2600; Perú 1400; Haití 1000; Colombia 950; Bolivia 750; Argentina 350; Ecuador 230;

@@ -15,7 +15,6 @@ from typing import Any
 from celosia import messages
 from celosia.drawing.charts import Series, vertical_bars
 from celosia.drawing.picture import Drawing
-from celosia.model.errors import UnknownFormat
 from celosia.model.reports.report import Drawings, Records, Report
 from celosia.model.values import MissingReading, ValueOrder
 
@@ -183,41 +182,3 @@ _TABLE_FIGURES = {
 
 def _all_as_dict(sensitive: Mapping[str, SensitiveMeasures]) -> dict[str, Any]:
     return {name: measures.as_dict() for name, measures in sensitive.items()}
-
-
-def measure_report_from_dict(data: Mapping[str, Any], path: str = "-") -> MeasureReport:
-    """Read a report back; a format of another version is refused by name."""
-    if data.get("format") != MEASURE_FORMAT:
-        raise UnknownFormat(path=path, found=str(data.get("format")), expected=MEASURE_FORMAT)
-    suppressed = data["suppressed"]
-    return MeasureReport(
-        rows=data["rows"],
-        persons=data["persons"],
-        classes=data["classes"],
-        k=data["k"],
-        k_persons=data["k_persons"],
-        unique_rows=data["unique_rows"],
-        rows_below={int(threshold): count for threshold, count in data["rows_below"].items()},
-        sensitive=_all_from_dict(data["sensitive"]),
-        suppressed=SuppressedRows(suppressed["rows"], suppressed["persons"], _all_from_dict(suppressed["sensitive"])),
-        missing=MissingReading(data["reading"]["missing"]),
-        undefined=_reasons(data["undefined"]),
-    )
-
-
-def _all_from_dict(data: Mapping[str, Any]) -> dict[str, SensitiveMeasures]:
-    return {name: _sensitive_from_dict(part) for name, part in data.items()}
-
-
-def _sensitive_from_dict(data: Mapping[str, Any]) -> SensitiveMeasures:
-    return SensitiveMeasures(
-        figures={name: figure for name, figure in data.items() if not isinstance(figure, Mapping)},
-        order=ValueOrder(data["reading"]["order"]),
-        delta_present=data["present_values"]["delta"],
-        masked=MaskedValues(**data["masked"]),
-        undefined=_reasons(data["undefined"]),
-    )
-
-
-def _reasons(data: Mapping[str, str]) -> dict[str, Undefined]:
-    return {name: Undefined(reason) for name, reason in data.items()}

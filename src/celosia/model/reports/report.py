@@ -87,7 +87,7 @@ class Report:
 
 
 def html_table(caption: str, records: Records) -> str:
-    """Lines as a small table that says what it is; numbers stand to the right, and what is left out is told."""
+    """Lines as a small table with its title; numbers are aligned right, and the number of lines left out is given."""
     names = tuple(dict.fromkeys(name for record in records for name in record))
     head = "".join(
         f'<th scope="col" style="{_style(_is_figure(records, name))}">{_heading(name)}</th>' for name in names

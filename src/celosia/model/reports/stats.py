@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from celosia.model.errors import UnknownFormat
 from celosia.model.plain import plain, plain_fields
 from celosia.model.rules import RuleReport
 
@@ -155,14 +154,6 @@ class StatsCatalogue:
             "audiences": dict(self.audiences),
             "tables": [entry.as_dict() for entry in self.entries],
         }
-
-
-def catalogue_from(document: Mapping[str, Any], path: str = "-") -> StatsCatalogue:
-    """A catalogue from its JSON."""
-    if document.get("format") != CATALOGUE_FORMAT:
-        raise UnknownFormat(path=path, found=str(document.get("format")), expected=CATALOGUE_FORMAT)
-    entries = tuple(entry_from(entry) for entry in document["tables"])
-    return StatsCatalogue(document["title"], entries, dict(document["audiences"]))
 
 
 def entry_from(document: Mapping[str, Any]) -> CatalogueEntry:

@@ -173,7 +173,7 @@ def _check_again(
 def _refuse_other_persons(order: Path, source: OpenTable, suppressed: str) -> None:
     """The private order must hold as many persons with one row, two, three… as the source does.
 
-    Who they are does not matter, and the order of another engine does not say: it is k that hangs on it.
+    Their identity does not matter, and the order of another engine does not give it: k depends on these counts.
     """
     with temporary_folder_beside(order) as scratch, contextlib.closing(open_engine(None, scratch)) as engine:
         # What cannot be read is not the order of this candidate.

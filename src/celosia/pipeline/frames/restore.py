@@ -82,7 +82,7 @@ def _has_categories(series: Any) -> bool:
 
 
 def _renew_categories(series: Any) -> Any:
-    """Categories made anew of what the rows show: those of the source would come along."""
+    """Categories rebuilt from the values that the rows show, without those of the source."""
     import polars
 
     if str(series.dtype).startswith("Enum"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.model.protocols import Rule
-from celosia.protocols.load import least
+from celosia.protocols.load import strictest_minimum
 
 THRESHOLDS = {"k": "k", "distinct_l": "l"}  # the criteria that carry the k and the l of a protocol
 Criteria = tuple[Mapping[str, Any], ...]
@@ -14,7 +14,7 @@ Criteria = tuple[Mapping[str, Any], ...]
 
 def default_criteria(rules: Sequence[Rule], sensitive: Sequence[str]) -> Criteria:
     """The strictest of what the protocols' rules ask; without protocol, k >= 2 and l >= 2."""
-    asked = {name: least(rules, name)[0] for name in ("k", "l")} if rules else {"k": 2, "l": 2}
+    asked = {name: strictest_minimum(rules, name)[0] for name in ("k", "l")} if rules else {"k": 2, "l": 2}
     return with_thresholds((), {key: value for key, value in asked.items() if value}, sensitive)
 
 

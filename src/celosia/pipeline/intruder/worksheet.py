@@ -34,7 +34,7 @@ def worksheet_of(target: AttackTarget, records: int) -> Worksheet:
 
 
 def _commonness(view: View, positions: list[int], rows: NDArray[np.integer]) -> NDArray[np.float64]:
-    """How common the values of some rows are, each by itself; what shows nothing is common to all."""
+    """How common the values of some rows are, each by itself; a masked value is common to all."""
     total = np.zeros(len(rows))
     for position in positions:
         rows_by_code = np.bincount(view.codes[:, position], minlength=len(view.labels[position]))

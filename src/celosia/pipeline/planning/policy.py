@@ -28,7 +28,7 @@ from celosia.pipeline.planning.errors import (
 )
 from celosia.pipeline.planning.partition_rules import refuse_impossible_partition
 from celosia.pipeline.project.settings_schema import exact_share, refuse_wrong_request
-from celosia.protocols.load import combined_rules, least, norm_of
+from celosia.protocols.load import combined_rules, norm_of, strictest_minimum
 from celosia.risk.criteria import criterion_from
 
 WEIGHT_OF_KEPT = 5  # times the heaviest of the variables that are not to be kept
@@ -153,7 +153,7 @@ def _criteria(
 
 def _add_protocol_criteria(criteria: Criteria, rules: Sequence[Rule], sensitive: Sequence[str]) -> Criteria:
     """The criteria, and those of the protocols that they leave out."""
-    asked = {name: value for name in ("k", "l") if (value := least(rules, name)[0])}
+    asked = {name: value for name in ("k", "l") if (value := strictest_minimum(rules, name)[0])}
     return (*criteria, *lacking_criteria(criteria, asked, sensitive))
 
 
@@ -161,7 +161,7 @@ def _refuse_weaker_threshold(criteria: Criteria, rules: Sequence[Rule]) -> None:
     """A k or l written by hand is refused when a protocol of the project asks for more."""
     for data in criteria:
         name = THRESHOLDS.get(str(data.get("criterion")), "")
-        minimum, protocol = least(rules, name)
+        minimum, protocol = strictest_minimum(rules, name)
         if name and data[name] < minimum:
             raise BelowProtocol(measure=name, given=data[name], protocol=protocol.upper(), minimum=minimum)
 

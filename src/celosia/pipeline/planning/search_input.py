@@ -97,7 +97,7 @@ class SearchInput:
             pairs = zip(self.population.names, levels, strict=True)
             maps = [self.hierarchies[name].maps[level] for name, level in pairs]
             groups = np.stack([level[self.quasi.codes[:, v]] for v, level in enumerate(maps)], axis=1)
-            behind = self.population.behind(groups, levels)
+            behind = self.population.population_of_classes(groups, levels)
         return ClassCounter(self.quasi, self.sensitive, self.sensitive_hierarchies, population=behind)
 
     def by_household(self) -> SearchInput:

@@ -127,7 +127,7 @@ def _masks_of_suppressed_group(
 def _masks_of_dependents(
     search_input: SearchInput, label: Labels, suppressed: Mask, masks: Mapping[str, Mask]
 ) -> dict[str, Mask]:
-    """A column that discloses others is shown only where it says nothing more than the class does (X7).
+    """A column that discloses others is shown only where it discloses no more than the class does (X7).
 
     One tied to a quasi-identifier is shown or masked for a whole class, so that it never splits one.
     """

@@ -19,6 +19,7 @@ from celosia.model.plan import PLAN_FORMAT, Plan, plan_from
 from celosia.pipeline.project.arguments import PathArg
 from celosia.pipeline.project.errors import ApprovalFileDamaged, BadProjectFile, NoPlan
 from celosia.storage import translate_read_errors
+from celosia.system.paths import is_system_file
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -102,3 +103,10 @@ def digest_of_file(path: PathArg) -> str:
     except OSError:
         with translate_read_errors(Path(path)):
             raise
+
+
+def visible_paths(folder: Path) -> list[Path]:
+    """What lies directly in a folder, by name, without files of the system and links that lead elsewhere."""
+    with translate_read_errors(folder):
+        paths = sorted(folder.iterdir(), key=lambda path: path.name)
+    return [path for path in paths if not is_system_file(path.name) and path.resolve().parent == folder.resolve()]

@@ -135,7 +135,7 @@ class Project:
 
     @cached_property
     def labels(self) -> dict[str, ColumnLabels]:
-        """What the source itself says of its columns; a database says nothing."""
+        """The labels that the source holds for its columns; a database has none."""
         from celosia.data.readers.working import working_labels
 
         return working_labels(self.paths.working_copy) if self.in_place is None else {}

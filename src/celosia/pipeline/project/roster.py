@@ -189,7 +189,7 @@ def refuse_disagreement(roster: Roster, people: Sequence[Person], journal: Journ
             name = next((p.name for p in people if same_name(p.name, member.name)), member.name)
             raise RosterDisagrees(name=name, reason=messages.text("people.roster.differs"), path=str(path))
     noted = [(fact.get("person"), tuple(fact.get("roles", ())), fact.get("key")) for fact in journal.facts(ADDED)]
-    for person in waiting(roster, people):
+    for person in people_not_in_roster(roster, people):
         if roster.of_key(person.key) is not None:
             raise RosterDisagrees(name=person.name, reason=messages.text("people.roster.revoked"), path=str(path))
         if (person.name, person.roles, person.key) not in noted:
@@ -207,7 +207,7 @@ def refuse_other_journal(roster: Roster, journal: Journal, path: Path) -> None:
         raise RosterBroken(path=str(path), line=len(entries), reason=messages.text("people.roster.journal"))
 
 
-def waiting(roster: Roster, people: Sequence[Person]) -> tuple[Person, ...]:
+def people_not_in_roster(roster: Roster, people: Sequence[Person]) -> tuple[Person, ...]:
     """Whoever is in people.toml and not, with this key, in the roster: nothing they sign counts."""
     keys = {member.key for member in roster.current}
     return tuple(person for person in people if person.key not in keys)

@@ -30,9 +30,9 @@ from celosia.pipeline.project.roster import (
     authorities,
     entry_acts,
     follow,
+    people_not_in_roster,
     refuse_disagreement,
     refuse_other_journal,
-    waiting,
 )
 from celosia.storage import atomic_write
 
@@ -55,7 +55,9 @@ def sign_roster(
     when = utc_now(now)
     with open_for_signing(folder) as project:
         roster = project.roster
-        people = [p for p in waiting(roster, project.people) if only is None or p.key in (*only, identity.key)]
+        people = [
+            p for p in people_not_in_roster(roster, project.people) if only is None or p.key in (*only, identity.key)
+        ]
         refuse_other(messages.text("people.what.roster"), expected, seal_of_people(people))
         if roster.entries:
             _note_entries(project, roster)

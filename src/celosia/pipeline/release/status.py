@@ -39,7 +39,7 @@ from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
 from celosia.pipeline.project.people import role_words
 from celosia.pipeline.project.request import missing_items
-from celosia.pipeline.project.roster import signed_people, waiting
+from celosia.pipeline.project.roster import people_not_in_roster, signed_people
 from celosia.pipeline.release.folder import ReleaseOnDisk, read_release
 from celosia.pipeline.release.forms import changed_forms, forms_folder
 from celosia.pipeline.release.gate_outcomes import (
@@ -167,7 +167,7 @@ def read_facts(folder: ProjectArg) -> ProjectFacts:
         facts.plan = facts.read("plan", lambda: project.plan, None)
     facts.people = facts.read("people", lambda: signed_people(project.roster, project.people), ())
     if "people" not in facts.faults:
-        facts.waiting = waiting(project.roster, project.people)
+        facts.waiting = people_not_in_roster(project.roster, project.people)
         facts.read("roster", lambda: project.members, facts.people)
     if not {"people", "dictionary"} & set(facts.faults):
         facts.approvals = facts.read("approvals", lambda: approval_states(project), ())

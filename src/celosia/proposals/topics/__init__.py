@@ -15,4 +15,3 @@ TOPICS: tuple[Topic, ...] = (
     *_health.TOPICS,
     *_survey.TOPICS,
 )
-BY_NAME = {topic.name: topic for topic in TOPICS}

@@ -113,7 +113,7 @@ def _dependency(
 
 
 def _determines(lines: Sequence[tuple[str, str, int]]) -> bool:
-    """Whether the first label of lines (label, label, rows) tells the second, up to few errors."""
+    """Whether the first label of lines (label, label, rows) determines the second, up to few errors."""
     rows, most, by_target = 0, dict[str, int](), Counter[str]()
     for origin, target, n in lines:
         rows, most[origin] = rows + n, max(most.get(origin, 0), n)

@@ -76,7 +76,7 @@ class PolicyView:
     forms: tuple[CriterionForm, ...]
     blocked: str = ""  # why no search can begin, as a sentence
 
-    def least(self, measure: str) -> Demand | None:
+    def strictest_demand(self, measure: str) -> Demand | None:
         """The compulsory demand that asks most of `k` or `l`."""
         asked = [demand for demand in self.demands if demand.compulsory and demand.measure == measure and demand.asked]
         return max(asked, key=lambda demand: demand.asked or 0, default=None)

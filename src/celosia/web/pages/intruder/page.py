@@ -14,7 +14,7 @@ from nicegui import ui
 
 from celosia import messages
 from celosia.dossier.intruder_words import (
-    about,
+    attack_description,
     attack_name,
     control_text,
     excess_text,
@@ -206,7 +206,7 @@ def _attack_bar(estimate: Estimate) -> None:
                 html.tag("span", "", "i-control", style=f"left: {_percent(estimate.control_rate)}%")
         html.paragraph(_rate_sentence(estimate), "i-words")
         with html.details(text("web_intruder.what_is_it")):
-            html.paragraph(about(estimate))
+            html.paragraph(attack_description(estimate))
             html.paragraph(text(f"web_intruder.control.{estimate.control.value}"))
 
 

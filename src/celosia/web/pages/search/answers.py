@@ -119,7 +119,7 @@ def _series(number: int, points: Line) -> dict[str, Any]:
 
 
 def _is_below_norm(policy: PolicyView, point: FrontierPoint) -> bool:
-    demand = policy.least("k")
+    demand = policy.strictest_demand("k")
     return demand is not None and point.k < (demand.asked or 0)
 
 

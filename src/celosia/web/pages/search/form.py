@@ -88,7 +88,7 @@ class PolicyDraft:
         """The demand of a norm that the criteria do not reach."""
         for data in self.criteria:
             measure = _MEASURES.get(data["criterion"], "")
-            demand, value = self.view.least(measure) if measure else None, data.get(measure)
+            demand, value = self.view.strictest_demand(measure) if measure else None, data.get(measure)
             least = None if demand is None else demand.asked
             if least is not None and isinstance(value, int | float) and value < least:
                 return demand
