@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,11 +99,15 @@ def check(project: Path, budget: float | None, as_json: bool) -> int:
 
 
 def _show_check(result: StatsCheck) -> None:
+    from celosia.dossier.stats import failing_cell_lines
+
     columns = ("k", "published", "hidden", "below", "recoverable", "disclosed", "unproven")
     _print_counts("cli.stats_check.title", columns, result.tables)
     for table in result.tables:
         for measure in table.unmeasured:
             click.echo("  " + _unmeasured_text(table.table, measure))
+    for line in failing_cell_lines(result.tables, _MOST_SHOWN):
+        click.echo("  " + line)
     for finding in result.findings:
         kind = f"stats.finding.{finding['kind']}"
         click.echo("  " + messages.text(kind, table=finding["table"], column=finding["column"]))
@@ -143,6 +147,8 @@ def attack(project: Path, budget: float | None, as_json: bool) -> int:
 
 
 def _show_attack(result: StatsAttack) -> None:
+    from celosia.dossier.stats import cell_text
+
     say(
         "cli.stats_attack.summary",
         releases=len(result.releases),
@@ -155,13 +161,14 @@ def _show_attack(result: StatsAttack) -> None:
         say("cli.stats_attack.nothing")
         return
     rows = [
-        [finding.table, _cell(finding.cell), messages.text(f"stats.attack.{finding.kind}"), ", ".join(finding.releases)]
+        [
+            finding.table,
+            cell_text(finding.cell),
+            messages.text(f"stats.attack.{finding.kind}"),
+            ", ".join(finding.releases),
+        ]
         for finding in result.findings[:_MOST_SHOWN]
     ]
     header = labels("stats.header", "table", "cell", "finding", "releases")
     print_table(messages.text("cli.stats_attack.title"), header, rows)
     say("cli.stats_attack.learns", cells=len(result.findings))
-
-
-def _cell(cell: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {label}" for name, label in cell.items()) or messages.text("stats.catalogue.total")

@@ -6,12 +6,12 @@ Knows the catalogue. Ignores databases and counts. Source: YAPÓ, Reglas de Anon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from celosia import messages
 from celosia.dossier.document import Block, Document, Fields, Heading, Note, Paragraph, Table, table_of
-from celosia.model.reports.stats import CatalogueEntry, ColumnLineage, StatsCatalogue
+from celosia.model.reports.stats import CatalogueEntry, CheckedTable, ColumnLineage, StatsCatalogue
 
 _NOTHING = "–"
 # The kinds of data of YAPÓ 5, and what is done with each: `stats.kind.*` and `stats.kind_action.*`.
@@ -108,3 +108,21 @@ def _setting(value: Any) -> str:
 
 def _header(*names: str) -> list[str]:
     return [messages.text(f"stats.header.{name}") for name in names]
+
+
+def failing_cell_lines(tables: Sequence[CheckedTable], most: int) -> list[str]:
+    """What the check found of each hidden cell, at most so many of them by name, and the way out."""
+    failing = [(table.table, cell) for table in tables for cell in table.cells]
+    lines = [
+        messages.text(f"stats.check_cell.{cell.kind}", table=name, cell=cell_text(cell.cell), measure=cell.measure)
+        for name, cell in failing[:most]
+    ]
+    if len(failing) > most:
+        lines.append(messages.text("stats.check_cell.more", count=messages.integer(len(failing) - most)))
+    kinds = {"unproven" if cell.kind == "unproven" else "learnt" for _, cell in failing}
+    return lines + [messages.text(f"stats.check_remedy.{kind}") for kind in sorted(kinds)]
+
+
+def cell_text(cell: Mapping[str, str]) -> str:
+    """A cell by its categories."""
+    return ", ".join(f"{name} = {label}" for name, label in cell.items()) or messages.text("stats.catalogue.total")

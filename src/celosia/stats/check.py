@@ -1,28 +1,30 @@
 """The check of STATS by itself, and the rules of YAPÓ on what was measured: no PERSONAL is needed.
 
 Knows STATS, its catalogue and the journal. For the readers of each k everything they may see is one grid: their own
-tables and those of stricter audiences. A hidden cell that follows exactly, or has too few possible values, counts only
-where one of those values is below k: what is at least k was hidden to protect another. Of rows, sums and means any
-hidden one that follows exactly counts. What STATS alone cannot measure is named, never omitted: how closely a hidden
-sum can be estimated (the largest contributions stay in PERSONAL), and persons where a table shows none.
+tables and those of stricter audiences. What counts as learnt of a hidden cell is in `protection.judgement`, which the
+run asks too before it writes; a cell that fails is named. What STATS alone cannot measure is named, never omitted: how
+closely a hidden sum can be estimated (the largest contributions stay in PERSONAL), and persons where a table shows
+none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from celosia.model.reports.stats import CatalogueEntry, CheckedTable, StatsCheck
+from celosia.model.reports.stats import CatalogueEntry, CheckedTable, FailingCell, StatsCheck
 from celosia.pipeline.release.stats_rules import journal_entries, judge_statistics, statistics_rules
 from celosia.stats.catalogue import catalogue_in, differences
 from celosia.stats.declaration.declaration import NOT_STATED, PUBLISHED, STATE, StatsConfig
 from celosia.stats.errors import NeverRan
 from celosia.stats.project import RUN, PathArg, journal_path, read_config
+from celosia.stats.protection.judgement import Judgement, judge_amounts, judge_persons
 from celosia.stats.protection.known_dependencies import KnownDependency, join_dependencies, read_dependencies
 from celosia.stats.protection.published import (
     PublishedGrid,
@@ -35,9 +37,6 @@ from celosia.stats.protection.published import (
 )
 from celosia.stats.store.scan import ScanFinding, scan_table
 from celosia.stats.store.target import StatsTarget, open_stats
-from celosia.tables.audit import audit
-from celosia.tables.exact_disclosure import recoverable
-from celosia.tables.grid import Bounds, Flags
 
 Progress = Callable[[str, float], None] | None
 # What an exact value looks like in a dimension of each kind; a generalised one never does.
@@ -116,15 +115,10 @@ def check_tables(
     groups = sorted({(entry.origin, entry.k) for entry in hiding})
     for number, (origin, k) in enumerate(groups):
         seen = [entry for entry in hiding if entry.origin == origin and entry.k >= k]
-        for unit in ("persons", "rows"):
-            sheets = [sheet for entry in seen if (sheet := published_table(entry, rows[entry.table], unit)) is not None]
-            sheets = join_dependencies(sheets, dependencies)
-            for table, counts in _disclosed_by_table(sheets, k, budget_seconds).items():
+        for sheets, judged in _judged_sheets(seen, rows, k, budget_seconds, dependencies):
+            for table, cells in _cells_by_table(sheets, judged).items():
                 if checked[table].k == k:
-                    checked[table] = _add_counts(checked[table], *counts)
-        for table, known in _recoverable_amounts(seen, rows, dependencies).items():
-            if checked[table].k == k:
-                checked[table] = _add_counts(checked[table], known, 0, 0)
+                    checked[table] = _add_cells(checked[table], cells)
         if report:
             report("check", (number + 1) / len(groups))
     return list(checked.values())
@@ -140,71 +134,77 @@ def _published_counts(entry: CatalogueEntry, rows: pa.Table) -> CheckedTable:
     return CheckedTable(entry.table, entry.audience, entry.k, shown, rows.num_rows - shown, below, 0, 0, 0, unmeasured)
 
 
-def _recoverable_amounts(
-    entries: Sequence[CatalogueEntry], rows: Mapping[str, pa.Table], dependencies: Sequence[KnownDependency]
-) -> dict[str, int]:
-    """Per table, hidden sums and means that follow exactly, column by column; any of them may be a protected one."""
-    counts: dict[str, int] = {}
+def _judged_sheets(
+    entries: Sequence[CatalogueEntry],
+    rows: Mapping[str, pa.Table],
+    k: int,
+    budget_seconds: float | None,
+    dependencies: Sequence[KnownDependency],
+) -> Iterator[tuple[list[PublishedTable], tuple[PublishedGrid, Judgement]]]:
+    """What is learnt of persons, of rows and of every column that is added up, with the tables that show it."""
+    for unit in ("persons", "rows"):
+        sheets = [sheet for entry in entries if (sheet := published_table(entry, rows[entry.table], unit)) is not None]
+        if sheets:
+            sheets = join_dependencies(sheets, dependencies)
+            published = build_published_grid(sheets)
+            yield sheets, (published, _judge_counts(published, sheets, k, budget_seconds))
     for column in dict.fromkeys(column for entry in entries for column in amount_columns(entry)):
         sheets = [
             sheet for entry in entries if (sheet := published_amounts(entry, rows[entry.table], column)) is not None
         ]
-        sheets = join_dependencies(sheets, dependencies)
+        sheets = join_dependencies([replace(sheet, unit=column) for sheet in sheets], dependencies)
         published = suppression_pattern(sheets)
-        known = recoverable(published.grid, published.hidden) & published.hidden
-        for sheet, place in zip(sheets, published.numbers, strict=True):
-            counts[sheet.entry.table] = counts.get(sheet.entry.table, 0) + int(known[place].sum())
-    return counts
+        yield sheets, (published, judge_amounts(published.grid, published.hidden))
 
 
-def _add_counts(table: CheckedTable, known: int, narrow: int, unproven: int) -> CheckedTable:
+def _cells_by_table(
+    sheets: Sequence[PublishedTable], judged: tuple[PublishedGrid, Judgement]
+) -> dict[str, list[FailingCell]]:
+    """The cells of each table of which too much is learnt."""
+    published, judgement = judged
+    kinds = (("recovered", judgement.exact), ("narrow", judgement.narrow), ("unproven", judgement.unproven))
+    cells: dict[str, list[FailingCell]] = {}
+    for sheet, place in zip(sheets, published.numbers, strict=True):
+        mine = np.array([value is None for value in sheet.persons], bool)
+        cells[sheet.entry.table] = [
+            FailingCell(_categories(sheet, int(at)), kind, sheet.unit)
+            for kind, flags in kinds
+            for at in np.flatnonzero(flags[place] & mine)
+        ]
+    return cells
+
+
+def _categories(sheet: PublishedTable, at: int) -> dict[str, str]:
+    """Dimension and category of a cell; a margin has fewer."""
+    pairs = zip(sheet.entry.dimensions(), sheet.keys[at], strict=True)
+    return {name: word for name, word in pairs if word is not None}
+
+
+def _add_cells(table: CheckedTable, cells: Sequence[FailingCell]) -> CheckedTable:
+    counts = Counter(cell.kind for cell in cells)
     return replace(
         table,
-        recoverable=table.recoverable + known,
-        disclosed=table.disclosed + narrow,
-        unproven=table.unproven + unproven,
+        recoverable=table.recoverable + counts["recovered"],
+        disclosed=table.disclosed + counts["narrow"],
+        unproven=table.unproven + counts["unproven"],
+        cells=(*table.cells, *cells),
     )
 
 
-def _disclosed_by_table(
-    sheets: Sequence[PublishedTable], k: int, budget_seconds: float | None
-) -> dict[str, tuple[int, int, int]]:
-    if not sheets:
-        return {}
-    published = build_published_grid(sheets)
-    learnt = _disclosed_cells(published, sheets, k, budget_seconds)
-    counts = {}
-    for sheet, place in zip(sheets, published.numbers, strict=True):
-        mine = np.array([value is None for value in sheet.persons], bool)
-        known, narrow, unproven = (int((flags[place] & mine).sum()) for flags in learnt)
-        counts[sheet.entry.table] = known, narrow, unproven
-    return counts
-
-
-def _disclosed_cells(
+def _judge_counts(
     published: PublishedGrid, sheets: Sequence[PublishedTable], k: int, budget_seconds: float | None
-) -> tuple[Flags, Flags, Flags]:
-    """Hidden cells known exactly, nearly known, and not settled; rows may not follow exactly, however many."""
+) -> Judgement:
+    """What is learnt of hidden persons or rows; without a filling nothing can be proved."""
     nothing = np.zeros(published.grid.size, bool)
     if not published.hidden.any():
-        return nothing, nothing, nothing
+        return Judgement(nothing, nothing, nothing)
     if not published.fits:
-        return nothing, nothing, published.hidden
-    exact = recoverable(published.grid, published.hidden) & published.hidden
+        return Judgement(nothing, nothing, published.hidden)
     if sheets[0].unit == "rows":
-        return exact, nothing, nothing
-    exact &= published.grid.values < k
+        return judge_amounts(published.grid, published.hidden)
     width = max(sheet.entry.width for sheet in sheets)
-    known = prior_bounds(published, sheets)
-    result = audit(published.grid, published.hidden, known, width=width, budget_seconds=budget_seconds)
-    small = result.disclosed & published.hidden & ~exact & (result.low < k)
-    return exact, small & result.proven, small & ~result.proven
-
-
-def prior_bounds(published: PublishedGrid, sheets: Sequence[PublishedTable]) -> Bounds:
-    """What every reader knows of a hidden cell: it has persons, unless empty cells are hidden too."""
     zeros = any(sheet.entry.zeros == "hide" for sheet in sheets)
-    return Bounds(np.where(published.hidden & (not zeros), 1.0, 0.0), np.full(published.grid.size, np.inf))
+    return judge_persons(published.grid, published.hidden, zeros, k, width, budget_seconds)
 
 
 def _below_by_audience(rows: Mapping[str, pa.Table], entries: Sequence[CatalogueEntry]) -> dict[str, int]:

@@ -58,7 +58,7 @@ def _visible_with(other: CatalogueEntry, entry: CatalogueEntry) -> bool:
 
 def _compute_intervals(sheets: Sequence[PublishedTable], seconds: float, report: Progress) -> list[dict[str, Any]]:
     """The hidden cells of the first table, with what all tables together disclose of each."""
-    from celosia.stats.check import prior_bounds
+    from celosia.stats.protection.judgement import prior_bounds
     from celosia.stats.protection.published import build_published_grid
 
     deadline = time.monotonic() + 2 * seconds
@@ -68,7 +68,9 @@ def _compute_intervals(sheets: Sequence[PublishedTable], seconds: float, report:
     if not published.fits or not hidden:
         return [{"labels": list(key), "interval": "open"} for key in keys]
     remaining = max(0.0, min(seconds, deadline - time.monotonic()))
-    intervals = _audit_cells(published, cells, prior_bounds(published, sheets), remaining, report)
+    zeros = any(sheet.entry.zeros == "hide" for sheet in sheets)
+    known = prior_bounds(published.grid.size, published.hidden, zeros)
+    intervals = _audit_cells(published, cells, known, remaining, report)
     return [
         {"labels": list(key), **_interval_document(*interval)} for key, interval in zip(keys, intervals, strict=True)
     ]

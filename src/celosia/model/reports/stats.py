@@ -174,6 +174,15 @@ def entry_from(document: Mapping[str, Any]) -> CatalogueEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class FailingCell:
+    """A hidden cell of which readers of STATS learn too much; its name is published, what is learnt is not told."""
+
+    cell: Mapping[str, str]
+    kind: str  # recovered, narrow, unproven
+    measure: str  # persons, rows, or the PERSONAL column of a sum or mean
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedTable:
     """What STATS alone says of one of its tables."""
 
@@ -187,6 +196,7 @@ class CheckedTable:
     disclosed: int  # hidden cells with too few possible values
     unproven: int  # hidden cells that could not be measured in the time given
     unmeasured: tuple[str, ...] = ()  # sums and means whose closeness STATS cannot tell; "*": persons are not shown
+    cells: tuple[FailingCell, ...] = ()  # those that fail, by name
 
 
 @dataclass(frozen=True, slots=True)

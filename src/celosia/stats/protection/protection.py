@@ -21,6 +21,7 @@ from celosia.stats.counting.linked_breakdowns import list_empty_cells
 from celosia.stats.declaration.declaration import Measure, StatsTable, stats_name
 from celosia.stats.errors import AuditUnfinished
 from celosia.stats.protection.cell_changes import already_published, close_to_earlier, earlier_values, persons_measure
+from celosia.stats.protection.judgement import hide_what_follows, judge_persons
 from celosia.stats.protection.remainders import IsSmall, MeasureChange, remainders_to_withhold
 from celosia.stats.protection.version import (
     EarlierPublication,
@@ -99,10 +100,13 @@ def _protect_level(
         marks = np.where(aside.primary, 1, np.where(aside.hidden, 2, protection.status)).astype(np.int8)
         reasons = np.where(aside.primary | aside.hidden, aside.reasons, protection.reason)
         status, reason = _hide_sums(done, marks, reasons, budget_seconds)
+        status, reason = _hide_what_check_would_find(level, status, reason)
         more = _remainders(level, status, k) & (status == 0)
-        if not more.any():
+        narrow = _narrow_cells(level, status, k, budget_seconds)
+        if not (more | narrow).any():
             break
-        level = _withhold(replace(done, reasons=protection.reason), more)
+        level = _withhold(replace(done, reasons=protection.reason), more, Reason.OVER_TIME)
+        level = _withhold(level, narrow, Reason.INTERVAL)
     return [
         ProtectedVersion(version, status[cells], reason[cells])
         for version, cells in zip(versions, level.numbers, strict=True)
@@ -156,10 +160,48 @@ def _protect_persons(level: _Level, k: int, options: Mapping[str, Any]) -> Prote
     )
 
 
-def _withhold(level: _Level, more: Flags) -> _Level:
-    """The level with further cells withheld because of earlier publications."""
+def _hide_what_check_would_find(
+    level: _Level, status: NDArray[np.int8], reason: NDArray[np.object_]
+) -> tuple[NDArray[np.int8], NDArray[np.object_]]:
+    """Hide more until no hidden row count, sum or mean follows exactly, complements included.
+
+    Readers are not told which cells were hidden for themselves, nor is the check.
+    """
+    hidden, before = status > 0, None
+    fixed = (level.grid.values == 0) | level.known
+    while before is None or (hidden != before).any():
+        before = hidden
+        for chosen in _tables_by_amount(level.versions):
+            own = [level.numbers[at] for at in chosen]
+            hidden = hide_what_follows([level.tables[at] for at in chosen], own, hidden, fixed)
+    new = hidden & (status == 0)
+    return np.where(new, 2, status).astype(np.int8), np.where(new, Reason.COMPLEMENT, reason)
+
+
+def _tables_by_amount(versions: Sequence[Version]) -> list[tuple[int, ...]]:
+    """For rows and for every column that is added up, which versions show them; each group once."""
+    groups: dict[str, list[int]] = {}
+    for at, version in enumerate(versions):
+        shown = {m.kind if m.kind == "rows" else f"sum {m.column}" for m in version.table.measures if _adds_up(m)}
+        for amount in shown:
+            groups.setdefault(amount, []).append(at)
+    return sorted({tuple(group) for group in groups.values()})
+
+
+def _narrow_cells(level: _Level, status: NDArray[np.int8], k: int, budget_seconds: float | None) -> Flags:
+    """Complements that may be small and keep too few values where more than two are asked for."""
+    hidden = (status > 0) & level.grid.offered
+    if level.width <= 1 or not hidden.any():
+        return np.zeros(level.grid.size, bool)
+    zeros = any(version.table.zeros == "hide" for version in level.versions)
+    judged = judge_persons(level.grid, hidden, zeros, k, level.width, budget_seconds)
+    return judged.narrow & ~level.primary & ~level.known
+
+
+def _withhold(level: _Level, more: Flags, why: Reason) -> _Level:
+    """The level with further cells that need protection themselves."""
     reasons = level.reasons.copy()
-    reasons[more] = Reason.OVER_TIME
+    reasons[more] = why
     return replace(level, primary=level.primary | more, hidden=level.hidden & ~more, reasons=reasons)
 
 
@@ -339,7 +381,11 @@ def _sum_columns(versions: Sequence[Version]) -> dict[str, int]:
 
 def shows_amounts(table: StatsTable) -> bool:
     """Whether the table shows rows or sums beside persons: those always add up."""
-    return any(measure.kind in ("rows", "sum", "mean") for measure in table.measures)
+    return any(_adds_up(measure) for measure in table.measures)
+
+
+def _adds_up(measure: Measure) -> bool:
+    return measure.kind in ("rows", "sum", "mean")
 
 
 def _primary(version: Version, k: int, close: Flags) -> tuple[Flags, NDArray[np.object_]]:

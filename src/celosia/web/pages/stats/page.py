@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from celosia import messages
+from celosia.dossier.stats import cell_text, failing_cell_lines
 from celosia.messages import text
 from celosia.model.reports.stats import AttackFinding, StatsAttack, StatsCheck
 from celosia.model.verdict import State
@@ -163,6 +164,8 @@ def _checked_tables(check: StatsCheck) -> None:
     ]
     heads = [text(f"stats.header.{name}") for name in ("table", *columns)]
     html.table(heads, rows, text("web_stats.check_tables"), numbers=range(1, 8))
+    for line in failing_cell_lines(check.tables, _MOST_SHOWN):
+        html.paragraph(line)
     for checked in check.tables:
         for measure in checked.unmeasured:
             key = "persons" if measure == "*" else "amount"
@@ -191,7 +194,7 @@ def _findings_table(findings: Sequence[AttackFinding]) -> None:
     rows = [
         [
             finding.table,
-            _cell_text(finding.cell),
+            cell_text(finding.cell),
             text(f"stats.attack.{finding.kind}"),
             ", ".join(map(minute_text, finding.releases)),
         ]
@@ -199,8 +202,3 @@ def _findings_table(findings: Sequence[AttackFinding]) -> None:
     ]
     heads = [text(f"stats.header.{name}") for name in ("table", "cell", "finding", "releases")]
     html.table(heads, rows, text("web_stats.attack_title"))
-
-
-def _cell_text(cell: Mapping[str, str]) -> str:
-    """A cell by its categories."""
-    return ", ".join(f"{name} = {label}" for name, label in cell.items()) or text("stats.catalogue.total")
