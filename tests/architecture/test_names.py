@@ -18,7 +18,7 @@ from tests.architecture.naming import (
 from tests.architecture.source_files import planted_module
 
 # The most offenders of each rule. The bounds go down with the code, never up.
-MOST = {"participles": 3, "variables": 5, "private": 0, "format": 0}
+MOST = {"participles": 0, "variables": 1, "private": 0, "format": 0}
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -78,7 +78,7 @@ class MemoryTable(Table):
 
     def select(self, names: Sequence[str]) -> MemoryTable:
         """The table with these columns only."""
-        chosen = self.schema.chosen(names, "select")
+        chosen = self.schema.checked_names(names, "select")
         covers = tuple(cover for cover in self._covers if set(cover) <= set(chosen))
         return MemoryTable(self._lazy_engine, {name: self._columns[name] for name in chosen}, self.rows, covers)
 
@@ -149,7 +149,7 @@ class MemoryTable(Table):
 
     def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
         """Distinct combinations of the columns with their rows and, given a key, the persons behind."""
-        chosen = self.schema.chosen(names, "tuples")
+        chosen = self.schema.checked_names(names, "tuples")
         columns = [self._columns[name] for name in chosen]
         groups = group_rows(columns, person is not None)
         self._refuse_too_many_combinations(len(groups.rows), most_tuples(self._lazy_engine.memory, len(chosen)), chosen)
@@ -161,7 +161,7 @@ class MemoryTable(Table):
 
     def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """Rows in batches of text columns, in their order."""
-        chosen = self.names if names is None else self.schema.chosen(names, "columns")
+        chosen = self.names if names is None else self.schema.checked_names(names, "columns")
         return _batches([self._columns[name].row_texts() for name in chosen], batch_rows)
 
     def ordered_batches(
@@ -173,7 +173,7 @@ class MemoryTable(Table):
         salt: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The rows in the order of these columns, in batches."""
-        chosen = self.names if names is None else self.schema.chosen(names, "columns")
+        chosen = self.names if names is None else self.schema.checked_names(names, "columns")
         order = pa.array(self.published_order(chosen))
         beside = [_salt_texts(self.column(name), salt) for name in along]
         return _batches([column.take(order) for column in (*self._texts_of_rows(chosen), *beside)], batch_rows)

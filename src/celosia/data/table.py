@@ -107,7 +107,7 @@ class Table:
 
     def select(self, names: Sequence[str]) -> Table:
         """The table with these columns only."""
-        chosen = self.schema.chosen(names, "select")
+        chosen = self.schema.checked_names(names, "select")
         ranks = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
         columns = self._numbered_columns(chosen) | {rank.inside: self._expression[rank.inside] for rank in ranks}
         return Table(
@@ -289,7 +289,7 @@ class Table:
 
         More of them than the memory holds are not fetched: TooManyTuples says which variables to coarsen.
         """
-        chosen = self.schema.chosen(names, "tuples")
+        chosen = self.schema.checked_names(names, "tuples")
         columns = self._numbered_columns(chosen)
         grouped = self._expression.group_by(**columns).aggregate(**{_ROWS: self._expression.count()})
         counted = self._fetch_bounded(grouped, most_tuples(self.engine.memory, len(chosen)), chosen)
@@ -346,7 +346,7 @@ class Table:
         source, stands last of all. With a `veil`, a secret, what comes along leaves the engine as the digest of the
         secret and the value: equal where the values are.
         """
-        chosen = self.names if names is None else self.schema.chosen(names, "columns")
+        chosen = self.names if names is None else self.schema.checked_names(names, "columns")
         used = [rank for rank in self._ranks if set(rank.covers) <= set(chosen)]
         covered = {name for rank in used for name in rank.covers}
         beside = {f"c{len(chosen) + i}": self._salt_column(name, salt) for i, name in enumerate(along)}
@@ -393,7 +393,7 @@ class Table:
 
         The distinct rows stand in the order of `ordered_batches`; their columns do not leave the engine.
         """
-        names = self.schema.chosen(names, "columns")
+        names = self.schema.checked_names(names, "columns")
         used = [rank for rank in self._ranks if set(rank.covers) <= set(names)]
         covered = {name for rank in used for name in rank.covers}
         hidden = {f"h{i}": self._expression[rank.inside] for i, rank in enumerate(used)}

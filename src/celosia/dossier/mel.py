@@ -112,7 +112,7 @@ def annotated_document(
 def _annotated_blocks(
     annotated: AnnotatedDictionary, figures: Mapping[str, Any] | None, approvals: Sequence[Approval]
 ) -> Iterator[Block]:
-    total, stay = len(annotated.lines), len(annotated.kept)
+    total, stay = len(annotated.lines), len(annotated.kept_variables)
     yield Paragraph(_word("dictionary.counts", variables=total, stay=stay, go=total - stay))
     unit = _word(f"unit.{annotated.unit.value}", variable=annotated.unit_variable or "")
     yield Paragraph(_word("dictionary.unit", unit=unit, minimum=annotated.minimum))

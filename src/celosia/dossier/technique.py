@@ -88,9 +88,9 @@ def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
 
 def _checked_diversity(check: CheckReport) -> dict[str, int]:
     """The largest l of each sensitive variable that holds on the written file; others were not checked or fail."""
-    held = [v for v in check.verdicts if v.rule == "distinct_l" and v.state is State.HOLDS]
-    names = {str(verdict.asked["variable"]) for verdict in held}
-    return {name: max(int(v.asked["l"]) for v in held if v.asked["variable"] == name) for name in sorted(names)}
+    passing = [v for v in check.verdicts if v.rule == "distinct_l" and v.state is State.HOLDS]
+    names = {str(verdict.asked["variable"]) for verdict in passing}
+    return {name: max(int(v.asked["l"]) for v in passing if v.asked["variable"] == name) for name in sorted(names)}
 
 
 def done_sentences(done: Done) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class Schema:
         except ValueError:
             raise UnknownVariable(variable=name, known=", ".join(self.names)) from None
 
-    def chosen(self, names: Iterable[str], option: str) -> tuple[str, ...]:
+    def checked_names(self, names: Iterable[str], option: str) -> tuple[str, ...]:
         """The chosen names, each known and named once, at least one."""
         chosen = tuple(names)
         if not chosen:

@@ -74,7 +74,7 @@ def _edit_lines(
     path = project.paths.dictionary
     before = project.variables
     schema = Schema(tuple(variable.name for variable in before))
-    for name in schema.chosen(changes, "changes"):
+    for name in schema.checked_names(changes, "changes"):
         for field in changes[name]:
             if field not in EDITABLE:
                 raise ValueOutOfRange(parameter="field", given=field, allowed=", ".join(EDITABLE))

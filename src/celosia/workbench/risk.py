@@ -164,7 +164,7 @@ def risk_overview(source: ProjectArg, *, report: Progress = None, now: datetime 
     project = open_project(source)
     with open_table(project, report) as data:
         quasi, sensitive = dictionary.combined_quasi(data.variables), _names_of(data.variables, Role.SENSITIVE)
-        chosen = data.table.schema.chosen(quasi, "--quasi")
+        chosen = data.table.schema.checked_names(quasi, "--quasi")
         progress, together = stage_progress(report, "measure"), data.table.engine.in_process
         tuples, tables = tuples_with_each(data.table, chosen, sensitive, data.person, progress, together)
         measures = measure(tuples, tables, hierarchies=sensitive_of_project(data, tables))
@@ -298,7 +298,7 @@ def risk_geography(
     progress, reports = stage_progress(report, "measure"), []
     with open_table(project, report) as data:
         names = places(data.variables) if variables is None else list(variables)
-        chosen = data.table.schema.chosen(names, "variables")
+        chosen = data.table.schema.checked_names(names, "variables")
         for number, name in enumerate(chosen, start=1):
             reports.append(geography_rule(data, name, minimum, unit, members).as_dict())
             progress(number / len(chosen))

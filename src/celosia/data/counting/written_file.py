@@ -51,7 +51,7 @@ class CountedFile:
 
     def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
         """Distinct combinations of the columns with their rows and, given a key, the persons behind."""
-        chosen = Schema(self.names).chosen(names, "tuples")
+        chosen = Schema(self.names).checked_names(names, "tuples")
         vocabularies = tuple(self.columns[name][0] for name in chosen)
         codes = np.array([self.columns[name][1] for name in chosen], np.int32).T
         label, holder = _number_keys(pack_keys(codes, [len(v) for v in vocabularies]))

@@ -256,7 +256,7 @@ class PostgresEngine:
         """The columns to read; binary, JSON and nested ones are refused by name unless left out."""
         columns_by_name = {column.name: column for column in self.columns(table, schema)}
         known = Schema(tuple(columns_by_name))
-        chosen = known.names if columns is None else known.chosen(columns, "columns")
+        chosen = known.names if columns is None else known.checked_names(columns, "columns")
         opaque = [name for name in chosen if columns_by_name[name].refusal()]
         if opaque:
             raise OpaqueColumns(table=table, columns=", ".join(opaque))

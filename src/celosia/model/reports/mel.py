@@ -83,7 +83,7 @@ class AnnotatedDictionary:
         return not any(line.faults for line in self.lines)
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def kept_variables(self) -> tuple[str, ...]:
         """The variables that stay."""
         return tuple(line.variable for line in self.lines if line.stays)
 

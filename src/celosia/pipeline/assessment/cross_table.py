@@ -129,7 +129,7 @@ def cross_table(
 
 def cross_table_of(data: OpenTable, request: TableRequest, report: Progress = None) -> TableReport:
     """The protected cross table of an open file or project."""
-    data.table.schema.chosen(request.names, "--rows")
+    data.table.schema.checked_names(request.names, "--rows")
     key = data.person_key(request.person)
     # The table would list the persons themselves.
     if key in request.names:

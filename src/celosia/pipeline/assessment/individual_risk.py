@@ -102,7 +102,7 @@ def _attacker_variables(
 ) -> tuple[str, ...]:
     """The variables asked for; those of a project's dictionary when none is."""
     names = dictionary.combined_quasi(data.variables) if variables is None else variables
-    chosen = data.table.schema.chosen(names, "variables")
+    chosen = data.table.schema.checked_names(names, "variables")
     for name in others:
         if name is not None:
             data.table.schema.position(name)

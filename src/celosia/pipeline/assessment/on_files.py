@@ -60,7 +60,7 @@ def measure_table(
 ) -> MeasureReport:
     """The measures of an open table over the quasi-identifiers named."""
     table = data.table
-    chosen = table.schema.chosen(quasi, "--quasi")
+    chosen = table.schema.checked_names(quasi, "--quasi")
     for name in sensitive:
         table.schema.position(name)
         if name in chosen:

@@ -190,7 +190,7 @@ def _declared_scenarios(data: OpenTable, common: Fraction) -> list[Scenario]:
 
 
 def _refuse_wrong_names(data: OpenTable, scenario: Scenario) -> None:
-    data.table.schema.chosen(scenario.variables, "--scenario")
+    data.table.schema.checked_names(scenario.variables, "--scenario")
     for name in (*scenario.levels, *scenario.categories):
         if name not in scenario.variables:
             raise SettingOutsideScenario(variable=name, scenario=", ".join(scenario.variables))
@@ -218,7 +218,7 @@ def _candidates(data: OpenTable, request: ScenarioRequest) -> tuple[str, ...]:
     if not request.quasi:
         combined = {*dictionary.combined_quasi(data.variables), *direct}
         return tuple(v.name for v in data.variables if v.name in combined)
-    chosen = data.table.schema.chosen(request.quasi, "--quasi")
+    chosen = data.table.schema.checked_names(request.quasi, "--quasi")
     return tuple(dict.fromkeys([*chosen, *(v.name for v in data.variables if v.name in direct)]))
 
 

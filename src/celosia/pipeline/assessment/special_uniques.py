@@ -61,7 +61,9 @@ def special_uniques(
     report names the others.
     """
     with open_table(source, report, described=False, **reading) as data:
-        chosen = data.table.schema.chosen(_distinguishing_quasi(data) if variables is None else variables, "variables")
+        chosen = data.table.schema.checked_names(
+            _distinguishing_quasi(data) if variables is None else variables, "variables"
+        )
         # Too many variables are refused before anything is counted.
         scores.refuse_too_many_sets(len(chosen), max_size)
         tuples = data.table.tuples(chosen, data.person_key(person))
@@ -233,7 +235,7 @@ def rare_values(
         key, progress = data.person_key(person), stage_progress(report, "measure")
         direct = {v.name for v in data.variables if v.role == Role.IDENTIFIER and not v.strong}
         names = [name for name in data.table.names if name not in direct] if variables is None else variables
-        chosen = data.table.schema.chosen([name for name in names if name != key], "variables")
+        chosen = data.table.schema.checked_names([name for name in names if name != key], "variables")
         total = data.table.count_rows()
         summaries = []
         for number, name in enumerate(chosen, start=1):

@@ -202,7 +202,7 @@ def annotated_figures(project: Project) -> dict[str, Any]:
     """What whoever approves the dictionary is shown, and signs with it; one against the protocol is not approved."""
     annotated = annotated_dictionary(project)
     refuse_faulty(annotated)
-    return {"stay": len(annotated.kept), "exceptions": annotated.exceptions, "risk": source_figures(project)}
+    return {"stay": len(annotated.kept_variables), "exceptions": annotated.exceptions, "risk": source_figures(project)}
 
 
 def exceptions_of(project: Project) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def state_purpose(
     with open_for_editing(project, project.paths.dictionary) as current:
         before = current.variables
         schema = Schema(tuple(variable.name for variable in before))
-        chosen = set(_names_lacking_purpose(before) if rest else schema.chosen(names, "--variables"))
+        chosen = set(_names_lacking_purpose(before) if rest else schema.checked_names(names, "--variables"))
         after = [replace(v, purpose=purpose.strip()) if v.name in chosen else v for v in before]
         changed = sum(old != other for old, other in zip(before, after, strict=True))
         with atomic_write(project.paths.dictionary, 0o644) as draft:

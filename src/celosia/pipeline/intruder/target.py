@@ -124,7 +124,7 @@ def _quasi_and_sensitive(data: OpenTable, roles: NamedRoles) -> tuple[tuple[str,
     suggested = [v for v in data.variables if v.scale != Scale.FREE_TEXT and v.name not in excluded]
     quasi = tuple(v.name for v in suggested if v.role == Role.QUASI)
     if roles.quasi:
-        quasi = schema.chosen(roles.quasi, "--quasi")
+        quasi = schema.checked_names(roles.quasi, "--quasi")
     sensitive = tuple(v.name for v in suggested if v.role == Role.SENSITIVE and v.name not in quasi)
     if roles.sensitive:
         sensitive = tuple(roles.sensitive)

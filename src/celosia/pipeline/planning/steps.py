@@ -215,7 +215,7 @@ def _perform(
         settings["key"] = key_for(at.paths.keys, at.label, at.fresh).hex()
     used = tuple(dict.fromkeys(technique.uses(settings)))
     if used:
-        source.table.schema.chosen(used, technique.name)
+        source.table.schema.checked_names(used, technique.name)
     with _lines_of(source.table, used, technique.lines, at.scratch) as (lines, given):
         try:
             outcome, change = perform(technique, settings, given, Draws(at.seed, at.label))

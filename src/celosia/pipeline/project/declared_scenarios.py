@@ -36,7 +36,7 @@ def declare_scenarios(
     project = open_project(folder)
     known = Schema(tuple(variable.name for variable in project.variables))
     criterion = {} if threshold is None else {"threshold": threshold}
-    added = [{"variables": list(known.chosen(variables, "--scenario")), **criterion} for variables in scenarios]
+    added = [{"variables": list(known.checked_names(variables, "--scenario")), **criterion} for variables in scenarios]
     with edit_settings(project, expected) as document:
         listed: Any = document.get("scenarios")
         if listed is None:
