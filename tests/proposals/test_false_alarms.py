@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celosia.model.variables import Kind, MelLabel, Role
+from celosia.model.variables import Kind, MelLabel, Role, Scale
 from tests.proposals import made_columns as made
 
 INNOCENT = {
@@ -80,6 +80,16 @@ def test_a_word_of_the_census_about_something_else_is_no_geography(header: str) 
     proposal = made.of_one(header, made.some("Bus", "Moto", "Camión", "Automóvil"))
     assert proposal.kind is not Kind.LOCATION
     assert proposal.mel_label is not MelLabel.GEOGRAPHIC
+
+
+@pytest.mark.requirement("M02")
+@pytest.mark.parametrize(
+    "header", ["Horas de trabajo", "HORAS_TRABAJADAS", "hours-per-week", "años de trabajo", "Duración del contrato"]
+)
+def test_how_long_somebody_works_is_neither_an_occupation_nor_an_hour_of_the_day(header: str) -> None:
+    proposal = made.of_one(header, [str(20 + i % 40) for i in range(400)])
+    assert (proposal.role, proposal.strong, proposal.scale) == (Role.QUASI, False, Scale.DISCRETE)
+    assert "cuánto se trabaja" in proposal.evidence
 
 
 @pytest.mark.requirement("P03")

@@ -194,6 +194,15 @@ TOPICS = (
         scale=Scale.CATEGORICAL,
     ),
     Topic(
+        "working_time",  # how long somebody works, not as what
+        Role.QUASI,
+        headers("""hora* trabaj*, hora* labor*, hora* contrat*, hora* semana*, hora* extra*, hora* empleo, hora*
+            ocupacion, hours week, hours work*, work* hours, weeks work*, dia trabaj*, dias trabaj*, semana* trabaj*,
+            mes trabaj*, meses trabaj*, meses empleo, ano trabaj*, anos trabaj*, anos empleo, anos contrato, tiempo
+            trabaj*, tiempo empleo, duracion trabaj*, duracion empleo, duracion contrato, jornada labor*, jornada
+            trabaj*, tipo jornada, antiguedad labor*, antiguedad trabaj*, antiguedad empleo, antiguedad cargo"""),
+    ),
+    Topic(
         "occupation",
         Role.QUASI,
         headers("""ocupacion*, profesion*, oficio*, cargo*, puesto*, empleo*, trabajo*, occupation, job*, ciuo*,
