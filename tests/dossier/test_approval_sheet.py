@@ -114,6 +114,8 @@ def test_neighbours_on_the_frontier_are_shown_where_they_are_known() -> None:
     assert "→ 3 10,00 % 14,11 % 219 (7,30 %) sí" in text
     assert "5 10,00 % – – no hay solución" in text
     assert "No se calcularon otras opciones" in text_of(facts_of())
+    without_k = replace(PLAN, policy={**PLAN.policy, "criteria": []})
+    assert "este plan no pide k" in text_of(facts_of(without_k))
 
 
 def test_a_long_cell_is_wrapped_in_the_terminal() -> None:

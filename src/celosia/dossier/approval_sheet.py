@@ -258,7 +258,8 @@ def _frontier(facts: SheetFacts) -> Iterator[Block]:
     yield _heading("frontier")
     yield Items(tuple(_point_sentences(facts.plan)))
     if not facts.frontier:
-        yield Paragraph(_word("frontier.unknown"))
+        asks_k = any(criterion["criterion"] == "k" for criterion in facts.plan.policy["criteria"])
+        yield Paragraph(_word("frontier.unknown" if asks_k else "frontier.no_k"))
         return
     marked = [_word("frontier.marked")] if any(line.own for line in facts.frontier) else []
     yield Paragraph(" ".join([_word("frontier.explained"), *marked]))

@@ -16,8 +16,9 @@ from celosia.dossier.page import to_html
 from celosia.dossier.stored import document_from
 from celosia.dossier.text import to_text
 from celosia.pipeline.candidate.approval_sheet import sheet_digest, sheet_for
-from celosia.pipeline.candidate.approvals import approval_contents, approve, figures_for
+from celosia.pipeline.candidate.approvals import approval_contents, approve, figures_for, valid_approvals
 from celosia.pipeline.planning.explain import explain_plan
+from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.errors import ShownOther
 from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.release.document_input import collect_document_input
@@ -97,7 +98,33 @@ def test_the_least_l_on_the_sheet_is_counted_on_the_file(folder) -> None:
     assert f"l = {least}: el grupo que menos" in to_html(sheet_for(open_project(folder), "candidate"))
 
 
-def test_a_frontier_of_the_present_files_is_on_the_sheet_and_an_old_one_is_not(folder) -> None:
+def test_the_points_next_to_a_plan_are_those_of_the_frontier_and_are_on_its_sheet(folder) -> None:
+    project = open_project(folder)
+    near = {(point["k"], point["limit"]): point for point in project.plan.notes["neighbours"]}
+    assert set(near) == {(k, "1") for k in (2, 3, 4)} | {(3, "1/2")}
+    assert "Otras opciones cercanas" in to_text(sheet_for(project, "plan"))
+    curve = explain_plan(folder, with_frontier=True).frontier
+    assert curve is not None
+    assert near == {key: point for key in near for point in curve.as_dict()["points"] if key == _key(point)}
+
+
+def _key(point: dict) -> tuple[int, str]:
+    return point["k"], point["limit"]
+
+
+def test_a_point_exchanged_after_the_approval_voids_it(folder) -> None:
+    path = folder / "plan.json"
+    assert valid_approvals(open_project(folder), "plan")
+    document = json.loads(path.read_text("utf-8"))
+    document["notes"]["neighbours"][-1]["suppressed_rows"] += 1
+    path.write_text(json.dumps(document), "utf-8")
+    assert not valid_approvals(open_project(folder), "plan")
+
+
+def test_a_frontier_of_the_present_files_is_on_the_sheet_of_another_method_and_an_old_one_is_not(folder) -> None:
+    make_plan(folder, now=NOW, method="local")
+    assert "neighbours" not in open_project(folder).plan.notes
+    assert "celosia explain --frontier" in to_text(sheet_for(open_project(folder), "plan"))
     explain_plan(folder, with_frontier=True)
     assert "Otras opciones cercanas" in to_text(sheet_for(open_project(folder), "plan"))
     dictionary = folder / "dictionary.csv"

@@ -203,23 +203,26 @@ def _shorten(cell: str) -> str:
 
 
 def _near_points(project: Project, plan: Plan) -> tuple[FrontierLine, ...]:
-    """The points of a saved frontier next to what the plan was asked, where it is of the present files."""
-    saved = saved_report(project, "frontier")
+    """The points next to what the plan was asked: its own, or those of a frontier saved since of the present files."""
     asked = [int(criterion["k"]) for criterion in plan.policy["criteria"] if criterion["criterion"] == "k"]
-    if (
-        saved is None
-        or not asked
-        or saved.document.get("basis") != basis_of(project, current_policy(project), "frontier")
-    ):
+    known = plan.notes.get("neighbours") or (_saved_points(project, plan) if asked else ())
+    if not known:
         return ()
-    points = {(int(p["k"]), Fraction(p["limit"])): p for p in saved.document["frontier"]["points"]}
-    if saved.document["frontier"]["metric"] != plan.loss_definition:
-        return ()
+    points = {(int(p["k"]), Fraction(p["limit"])): p for p in known}
     k, limit = max(asked), Fraction(str(plan.policy["limit"]))
     ks, limits = ({key[axis] for key in points} for axis in (0, 1))
     near = [(other, limit) for other in _neighbours(ks, k)] + [(k, other) for other in _neighbours(limits, limit)]
     keys = sorted({key for key in ((k, limit), *near) if key in points})
     return tuple(_line(points[key], key == (k, limit)) for key in keys)
+
+
+def _saved_points(project: Project, plan: Plan) -> Sequence[Mapping[str, Any]]:
+    """The points of `explain --frontier`, for plans that have none of their own."""
+    saved = saved_report(project, "frontier")
+    if saved is None or saved.document.get("basis") != basis_of(project, current_policy(project), "frontier"):
+        return ()
+    curve = saved.document["frontier"]
+    return curve["points"] if curve["metric"] == plan.loss_definition else ()
 
 
 def _neighbours(values: set[Any], own: Any) -> list[Any]:

@@ -28,6 +28,7 @@ from celosia.pipeline.intake.errors import SourceMoved
 from celosia.pipeline.intake.open_table import OpenTable, open_table, refuse_changed_source
 from celosia.pipeline.planning.errors import NothingLeft
 from celosia.pipeline.planning.households import renumber_households
+from celosia.pipeline.planning.neighbours import with_neighbours_of
 from celosia.pipeline.planning.plan import drops_everybody, plan_of, search_input_for
 from celosia.pipeline.planning.search_input import SearchInput, mask_dependents, row_level_dependents
 from celosia.pipeline.planning.solution import Solution
@@ -169,10 +170,10 @@ def reproduce_solution(
     if digest_of(search_input.policy.as_dict()) != digest_of(plan.policy):
         raise PlanStale(what=messages.text("plan.stale_policy"))
     solution = solve(search_input, report)
-    if (
-        isinstance(solution, NoSolution)
-        or plan_of(project, after, search_input, solution, plan.asked).digest != plan.digest
-    ):
+    if isinstance(solution, NoSolution):
+        raise PlanStale(what=messages.text("plan.stale_outcome"))
+    again = plan_of(project, after, search_input, solution, plan.asked)
+    if with_neighbours_of(again, plan).digest != plan.digest:
         raise PlanStale(what=messages.text("plan.stale_outcome"))
     return solution
 

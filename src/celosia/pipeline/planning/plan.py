@@ -16,10 +16,11 @@ from celosia.model.reports.report import Records, Report
 from celosia.pipeline.intake.open_table import OpenTable, open_table, refuse_changed_source
 from celosia.pipeline.planning.errors import NoFeasiblePlan, NothingLeft, PartitionedSearch
 from celosia.pipeline.planning.hierarchies import published_detail
+from celosia.pipeline.planning.neighbours import has_frontier, with_neighbours
 from celosia.pipeline.planning.policy import policy_of
 from celosia.pipeline.planning.search_input import SearchInput, build_search_input
 from celosia.pipeline.planning.solution import Solution
-from celosia.pipeline.planning.solve import UnsolvedParts, solve
+from celosia.pipeline.planning.solve import UnsolvedParts, search_problem, solve
 from celosia.pipeline.planning.steps import AfterSteps, apply_project_steps
 from celosia.pipeline.project.arguments import utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
@@ -103,6 +104,8 @@ def plan_with_search_input(
     except NoFeasiblePlan:
         path.unlink(missing_ok=True)
         raise
+    if has_frontier(search_input):
+        plan = with_neighbours(plan, search_problem(search_input))
     write_plan(project, plan, now)
     return PlanResult(plan, path), search_input
 
