@@ -73,6 +73,19 @@ def test_a_class_of_one_mind_raises_inference() -> None:
     assert sure.remedy == "comuna"
 
 
+@pytest.mark.requirement("M28")
+def test_no_column_is_called_a_remedy_that_makes_no_difference() -> None:
+    """A column of one value comes first; the place tells most; nobody's class is of one mind."""
+    place, rare = np.repeat([0, 1], [400, 600]), np.arange(1000) % 10 == 0
+    cause = np.where(place == 0, rare, 2 + rare)
+    records = Records(np.column_stack([np.zeros(1000, np.int64), place, cause]), np.arange(1000))
+    columns = (unchanged_column("año", 1), unchanged_column("comuna", 2), unchanged_column("causa", 4))
+    found = by_name(inference(AttackInput(columns, records, records), "causa", chance(1)))
+    assert found["class_majority"].works
+    assert found["class_majority"].remedy == "comuna"
+    assert found["homogeneous_class"].remedy is None
+
+
 def test_a_homogeneous_class_is_held_against_people_held_out() -> None:
     found = by_name(inference(untreated(1, controls=300), "causa", chance(2)))
     assert {one.control for one in found.values()} == {Control.HELD_OUT}

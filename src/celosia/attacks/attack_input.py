@@ -250,9 +250,9 @@ def random_subset(places: Codes, most: int, rng: np.random.Generator) -> Codes:
 def most_protective_column(
     names: Sequence[str], columns: Sequence[int], exposed: Callable[[list[int]], int]
 ) -> str | None:
-    """The name of the column without which fewest people stay exposed; the first of equals."""
+    """The column without which fewest people stay exposed, the first of equals; None where none makes a difference."""
     left = [exposed([other for other in columns if other != column]) for column in columns]
-    return names[int(np.argmin(left))] if left else None
+    return names[int(np.argmin(left))] if left and min(left) < exposed(list(columns)) else None
 
 
 def _label_flags(labels: tuple[str, ...], test: Callable[[str], bool]) -> Flags:

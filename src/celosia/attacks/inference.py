@@ -18,7 +18,7 @@ Source: WP29 opinion 05/2014, section 2.2.3; Machanavajjhala et al. 2007 (l-dive
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,11 +84,7 @@ def inference(
     commonest_rate = _commonest_rate(column, values, targets.truth)
     detail: dict[str, int | float | str] = {"sensitive": sensitive, "persons_in_homogeneous_classes": exposed}
     detail |= {"commonest_rate": commonest_rate, **habits}
-    remedy = most_protective_column(
-        names,
-        range(len(names)),
-        lambda columns: persons_in_homogeneous_classes(view.released.select_columns(columns), values),
-    )
+    remedies = _remedies(names, view.released, values)
     return tuple(
         estimate(
             name,
@@ -99,7 +95,7 @@ def inference(
             reach=exposed if name == HOMOGENEOUS_CLASS else people,
             reason=None if len(correct[name]) else "no_homogeneous_class",
             variables=names,
-            remedy=remedy,
+            remedy=remedies[name],
             detail=detail,
         )
         for name in ATTACKS
@@ -190,6 +186,32 @@ def _commonest_rate(column: PublishedColumn, values: Codes, truth: Codes) -> flo
 
 def _trials(right: Flags) -> Trials:
     return Trials(len(right), int(right.sum()))
+
+
+def _remedies(names: Sequence[str], released: Records, values: Codes) -> dict[str, str | None]:
+    """For each guess, the known column without which the release helps it least."""
+
+    def without(exposed: Callable[[Records, Codes], int]) -> str | None:
+        return most_protective_column(
+            names, range(len(names)), lambda columns: exposed(released.select_columns(columns), values)
+        )
+
+    majority = without(records_of_the_majority)
+    return {
+        CLASS_MAJORITY: majority,
+        HOMOGENEOUS_CLASS: without(persons_in_homogeneous_classes),
+        LEARNED_MODEL: majority,
+    }
+
+
+def records_of_the_majority(released: Records, values: Codes) -> int:
+    """Records of the release whose sensitive label is the most frequent one of their class."""
+    informative = values >= 0
+    classes, label = equivalence_classes(released.codes[informative])
+    pairs, rows = np.unique(np.column_stack([label, values[informative]]), axis=0, return_counts=True)
+    most = np.zeros(classes, np.int64)
+    np.maximum.at(most, pairs[:, 0], rows)
+    return int(most.sum())
 
 
 def persons_in_homogeneous_classes(released: Records, values: Codes) -> int:

@@ -29,7 +29,7 @@ _FIELDS = ("source_used", "claim", "confidence", "minutes", "correct", "note")
 
 
 def intruder_document(report: AttackReport, language: str) -> Document:
-    """The verdict page: the strongest attack, whom it reaches, what would stop it, before and after; then the rest."""
+    """The verdict page: the strongest attack, its reach, what reduces it most, before and after; then the rest."""
     with messages.speaking(language):
         blocks: list[Block] = [Heading(messages.text("intruder.section.verdict"))]
         said = intruder_sentences(report)

@@ -150,7 +150,7 @@ def interval_text(value: float | None, low: float | None, high: float | None) ->
 
 
 def outcome_text(estimate: Estimate) -> str:
-    """Whether an attack works, whom it reaches and what would stop it."""
+    """Whether an attack works, whom it reaches and what would reduce it most."""
     if not estimate.works:
         return messages.text("intruder.fails" if estimate.measured else "intruder.not_tried")
     if estimate.remedy is None:

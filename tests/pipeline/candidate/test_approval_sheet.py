@@ -17,6 +17,8 @@ from celosia.dossier.stored import document_from
 from celosia.dossier.text import to_text
 from celosia.pipeline.candidate.approval_sheet import sheet_digest, sheet_for
 from celosia.pipeline.candidate.approvals import approval_contents, approve, figures_for, valid_approvals
+from celosia.pipeline.candidate.errors import PlanStale
+from celosia.pipeline.candidate.run import run_plan
 from celosia.pipeline.planning.explain import explain_plan
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.errors import ShownOther
@@ -112,13 +114,15 @@ def _key(point: dict) -> tuple[int, str]:
     return point["k"], point["limit"]
 
 
-def test_a_point_exchanged_after_the_approval_voids_it(folder) -> None:
+def test_an_exchanged_point_voids_the_approval_and_stops_the_run(folder) -> None:
     path = folder / "plan.json"
     assert valid_approvals(open_project(folder), "plan")
     document = json.loads(path.read_text("utf-8"))
     document["notes"]["neighbours"][-1]["suppressed_rows"] += 1
     path.write_text(json.dumps(document), "utf-8")
     assert not valid_approvals(open_project(folder), "plan")
+    with pytest.raises(PlanStale):
+        run_plan(folder, now=NOW)
 
 
 def test_a_frontier_of_the_present_files_is_on_the_sheet_of_another_method_and_an_old_one_is_not(folder) -> None:

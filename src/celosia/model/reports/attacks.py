@@ -63,7 +63,7 @@ class Estimate:
     excess_high: float | None = None
     persons: int = 0  # people of the whole file reached beyond the control; rows where no person key exists
     variables: tuple[str, ...] = ()
-    remedy: str | None = None  # the variable that would stop it
+    remedy: str | None = None  # the variable without which it reaches fewest
     reason: str | None = None
     detail: Mapping[str, int | float | str] = field(default_factory=dict)
 

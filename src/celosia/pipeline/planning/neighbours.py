@@ -46,12 +46,6 @@ def with_neighbours(plan: Plan, problem: SearchProblem) -> Plan:
     return replace(plan, notes={**plan.notes, "neighbours": points}) if points else plan
 
 
-def with_neighbours_of(plan: Plan, other: Plan) -> Plan:
-    """The plan with the points that another one shows: they say nothing of what is published."""
-    points = other.notes.get("neighbours")
-    return plan if points is None else replace(plan, notes={**plan.notes, "neighbours": points})
-
-
 def _points(problem: SearchProblem, k: int, limit: Fraction) -> list[dict[str, Any]]:
     budget = _VisitLimit(AFFORDED // max(len(problem.quasi.rows), 1))
     ks = [other for other in (k - 1, k + 1) if other >= LEAST_K]
