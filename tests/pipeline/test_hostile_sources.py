@@ -38,7 +38,7 @@ from celosia.pipeline.release.verify import verify_release
 from celosia.workbench.projects import create_project
 from celosia.workbench.result import side_by_side
 from tests.projects.discharges import make_keys, make_project, run_to_approved_candidate
-from tests.projects.steps import NOW, PHRASE
+from tests.projects.steps import NOW, PHRASE, PUBLIC_KEY
 
 # --- addresses typed on a page -------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ def test_a_manifest_cannot_name_a_file_outside_the_release(released: Path, tmp_p
 )
 def test_a_card_whose_name_cannot_be_shown_as_it_is_is_refused(tmp_path: Path, name: str) -> None:
     card = tmp_path / "c.json"
-    card.write_text(json.dumps({"format": "celosia/identity/1", "name": name, "key": "ab" * 32}), "utf-8")
+    card.write_text(json.dumps({"format": "celosia/identity/1", "name": name, "key": PUBLIC_KEY}), "utf-8")
     with pytest.raises(IdentityMissing):
         read_card(card)
     with pytest.raises(NameNeeded):
@@ -239,6 +239,6 @@ def test_a_card_whose_name_cannot_be_shown_as_it_is_is_refused(tmp_path: Path, n
 @pytest.mark.parametrize("filling", [" " * 64_000, "[" * 60_000], ids=["large", "deep"])
 def test_a_card_larger_or_deeper_than_any_is_refused(tmp_path: Path, filling: str) -> None:
     card = tmp_path / "c.json"
-    card.write_text(filling + json.dumps({"format": "celosia/identity/1", "name": "Ana", "key": "ab" * 32}), "utf-8")
+    card.write_text(filling + json.dumps({"format": "celosia/identity/1", "name": "Ana", "key": PUBLIC_KEY}), "utf-8")
     with pytest.raises(IdentityMissing):
         read_card(card)

@@ -23,6 +23,11 @@ from celosia.pipeline.project.roster_edits import sign_roster
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 PHRASE = "una frase de paso"
+# Two public keys of RFC 8032, 7.1: whoever enters people without signing anything needs no more.
+PUBLIC_KEY, OTHER_PUBLIC_KEY = (
+    "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+    "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+)
 CHEAP = Cost(2**4)  # a derivation that takes no time: tests make many keys
 
 

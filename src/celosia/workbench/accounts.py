@@ -102,7 +102,7 @@ def add_account(
     root: PathArg, login: str, name: str, roles: Sequence[str], *, now: datetime | None = None
 ) -> tuple[Account, str]:
     """Add a person; gives the password to hand over, which must be changed at the first log-in."""
-    from celosia.pipeline.project.people import same_name
+    from celosia.pipeline.project.people import looks_alike
 
     password = secrets.token_urlsafe(12)
     added = Account(_check_login(login), _check_name(name), _check_roles(name, roles), _hash_password(password))
@@ -110,7 +110,7 @@ def add_account(
         known = read_accounts(root)
         if any(account.login == added.login for account in known):
             raise AccountExists(login=added.login)
-        if any(same_name(account.name, added.name) for account in known):
+        if any(looks_alike(account.name, added.name) for account in known):
             raise AccountNameTaken(name=added.name)
         _write_accounts(root, (*known, added))
     _note_account(root, "account-added", added, now)

@@ -165,12 +165,29 @@ def test_a_recorded_delegate_may_approve_for_the_lead(folder):
 def test_a_forged_line_counts_for_nothing_and_accuses_nobody(folder, change, state):
     path = folder / "approvals.jsonl"
     line = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps(line | change) + "\n", "utf-8")
+    path.write_text(spelt(line | change), "utf-8")
     assert states(folder) == [state]
     assert valid_approvals(open_project(folder), "plan") == ()
     accusing = line | {"role": "executor", "name": "Luis Díaz"}
-    path.write_text(json.dumps(accusing) + "\n", "utf-8")
+    path.write_text(spelt(accusing), "utf-8")
     approve(folder, "candidate", identity(folder, "luis"), "verifier", now=NOW)
+
+
+def spelt(line: dict[str, object]) -> str:
+    return json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def test_an_approval_spelt_otherwise_is_another_line(folder):
+    path = folder / "approvals.jsonl"
+    line = json.loads(path.read_text("utf-8"))
+    body = path.read_bytes()
+    capitals = spelt(line | {"signature": line["signature"].upper()}).encode("utf-8")
+    for changed in (body.replace(b"\n", b"\r\n"), body.replace(b"{", b'{"note": "x", ', 1)):
+        path.write_bytes(changed)
+        with pytest.raises(ApprovalFileDamaged):
+            valid_approvals(open_project(folder), "plan")
+    path.write_bytes(capitals)
+    assert states(folder) == ["forged"]
 
 
 def test_an_approval_of_somebody_whom_no_roster_names_does_not_count(folder):
@@ -191,7 +208,7 @@ def test_figures_that_are_no_table_and_names_that_are_no_text_stop_everything(fo
     path = folder / "approvals.jsonl"
     line = json.loads(path.read_text("utf-8"))
     for change in ({"figures": [1]}, {"name": 3}):
-        path.write_text(json.dumps(line | change) + "\n", "utf-8")
+        path.write_text(spelt(line | change), "utf-8")
         with pytest.raises(ApprovalFileDamaged):
             valid_approvals(open_project(folder), "plan")
 

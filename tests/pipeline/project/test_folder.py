@@ -11,7 +11,7 @@ from celosia.pipeline.project.edits import add_person, edit_settings
 from celosia.pipeline.project.errors import EditedMeanwhile, NotAProject
 from celosia.pipeline.project.files import digest_of_file
 from celosia.pipeline.project.folder import open_for_editing, open_for_signing, open_project
-from tests.projects.steps import edit_dictionary
+from tests.projects.steps import PUBLIC_KEY, edit_dictionary
 from tests.projects.survey import make_project
 
 
@@ -40,7 +40,7 @@ def test_a_project_that_is_open_is_not_opened_again(folder: Path) -> None:
 def test_under_a_lock_the_project_is_read_again(folder: Path) -> None:
     project = open_project(folder)
     assert project.people == ()
-    add_person(folder, "Ana Rojas", ["head"], "ab" * 32)
+    add_person(folder, "Ana Rojas", ["head"], PUBLIC_KEY)
     with open_for_signing(project) as current:
         assert [person.name for person in current.people] == ["Ana Rojas"]
     assert project.people == ()

@@ -173,7 +173,7 @@ def test_an_approval_dated_outside_the_time_of_its_key_does_not_count(signed, ke
         late = {**line, "when": (NOW + timedelta(hours=hours)).isoformat(timespec="seconds")}
         del late["signature"]
         late["signature"] = keys["marta"].sign(late)
-        (signed / "approvals.jsonl").write_text(json.dumps(late) + "\n", "utf-8")
+        (signed / "approvals.jsonl").write_text(json.dumps(late, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
         assert [state for _, state in approval_states(open_project(signed))] == ["date"]
 
 

@@ -159,3 +159,6 @@ def test_nothing_hides_in_a_publication_entry(folder, people):
         path.write_text(text, "utf-8")
         with pytest.raises(ReleaseDamaged):
             verify_release(release)
+    path.write_bytes(written.encode("utf-8").replace(b"\n", b"\r\n"))
+    with pytest.raises(ReleaseDamaged):
+        verify_release(release)

@@ -156,4 +156,5 @@ def test_a_release_that_came_from_elsewhere_and_a_broken_project_are_left_alone(
     (tmp_path / "broken" / "celosia.toml").write_text("[", "utf-8")
     assert recover_journals(tmp_path) == 0
     assert told(strange, "sign") == []
-    assert publishing.publication_acts(releasing.read_release(folder / "releases" / RELEASE), NOW) == []
+    release = releasing.read_release(folder / "releases" / RELEASE)
+    assert publishing.publication_acts(open_project(folder), release, NOW) == []

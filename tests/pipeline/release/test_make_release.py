@@ -41,7 +41,7 @@ from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.storage import DiskFull
 from tests.projects import steps
 from tests.projects.discharges import REQUEST, approve_candidate, make_keys, make_project, run_to_approved_candidate
-from tests.projects.steps import NOW, PHRASE
+from tests.projects.steps import NOW, OTHER_PUBLIC_KEY, PHRASE
 
 NOISE = """
 [[steps]]
@@ -122,7 +122,7 @@ def test_no_release_signature_or_person_stands_that_the_journal_could_not_name(f
     for act in (
         lambda: make_release(folder, now=NOW, destroy_seed=True),
         lambda: sign_release(made, folder, people["head"], "head", now=NOW),
-        lambda: add_person(folder, "Eva Soto", ["head"], "cd" * 32, now=NOW),
+        lambda: add_person(folder, "Eva Soto", ["head"], OTHER_PUBLIC_KEY, now=NOW),
         lambda: make_plan(folder, now=NOW),
         lambda: run_plan(folder, now=NOW),
     ):

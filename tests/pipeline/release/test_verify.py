@@ -208,6 +208,23 @@ def other_line_ends_in_a_signature(release: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
 
 
+def other_line_ends_in_the_manifest(release: Path) -> None:
+    path = release / "manifest.json"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+
+def signature_twice(release: Path) -> None:
+    shutil.copy(release / "signatures" / "head-1.json", release / "signatures" / "head-2.json")
+
+
+def signature_under_another_role(release: Path) -> None:
+    (release / "signatures" / "executor-1.json").rename(release / "signatures" / "delegate-1.json")
+
+
+def signature_in_capitals(release: Path) -> None:
+    edited(release / "signatures" / "head-1.json", lambda d: d.update(signature=d["signature"].upper()))
+
+
 def link_instead(release: Path) -> None:
     body = (release / "dictionary.csv").read_bytes()
     (release / "dictionary.csv").unlink()
@@ -229,7 +246,8 @@ TAMPERINGS = (
     journal_head, hidden_line, signature_bit, signature_role, signature_gone, signatures_gone, signature_nonsense,
     added_file, added_among_signatures, added_folder, folder_among_the_documents, folder_among_signatures,
     folder_named_as_the_entry, pipe_instead, words_in_a_signature, words_under_a_repeated_key, lines_after_a_signature,
-    other_line_ends_in_a_signature, link_instead, removed_file, changed_dictionary,
+    other_line_ends_in_a_signature, other_line_ends_in_the_manifest, signature_twice, signature_under_another_role,
+    signature_in_capitals, link_instead, removed_file, changed_dictionary,
 )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def check_command() -> click.Command:
 
 def verify_command() -> click.Command:
     """The command `verify`."""
-    names = ("--card", "--signed-pdf", "--trust")
+    names = ("--card", "--head", "--signed-pdf", "--trust")
     return build_command(
         "verify",
         verify,
@@ -220,14 +220,19 @@ def check(project: Path, as_json: bool, engine: str | None = None, memory: str |
 
 
 def verify(
-    release: Path, card: tuple[Path, ...], signed_pdf: tuple[Path, ...], trust: tuple[Path, ...], as_json: bool
+    release: Path,
+    card: tuple[Path, ...],
+    head: tuple[Path, ...],
+    signed_pdf: tuple[Path, ...],
+    trust: tuple[Path, ...],
+    as_json: bool,
 ) -> int:
     """Verify what the release folder shows: 0 intact and signed by known people, 4 by people unknown, 1 not intact."""
     from celosia.pipeline.project.identity import read_card
     from celosia.pipeline.release.verify import verify_release
 
-    cards = [read_card(path) for path in card]
-    verification = verify_release(release, {key: name for name, key in cards}, signed_pdfs=signed_pdf, trust=trust)
+    cards, heads = ({key: name for name, key in map(read_card, paths)} for paths in (card, head))
+    verification = verify_release(release, cards, heads=heads, signed_pdfs=signed_pdf, trust=trust)
     print_report(verification, as_json, _show_verification)
     return _EXIT_CODES[verification.answer]
 

@@ -34,10 +34,11 @@ from celosia.pipeline.project.acts import Act, note_missing, refuse_other
 from celosia.pipeline.project.arguments import utc_now
 from celosia.pipeline.project.errors import NoPlan, NotInRoster, PeopleMissing
 from celosia.pipeline.project.fallbacks import value_or
+from celosia.pipeline.project.files import approval_line
 from celosia.pipeline.project.folder import Project, ProjectArg, open_for_signing
 from celosia.pipeline.project.identity import Identity, is_signed
 from celosia.pipeline.project.people import role_words, same_name
-from celosia.pipeline.project.roster import entry_acts, held_role
+from celosia.pipeline.project.roster import acted_after_end, entry_acts, held_role
 from celosia.storage import atomic_write, content_digest, make_private_folder, translate_read_errors
 from celosia.system.paths import same_spelling
 
@@ -106,7 +107,7 @@ def _add(path: Path, approval: Approval) -> None:
     if path.is_file():
         with translate_read_errors(path):
             before = path.read_bytes()
-    line = json.dumps(approval.as_dict(), ensure_ascii=False, sort_keys=True).encode("utf-8") + b"\n"
+    line = approval_line(approval) + b"\n"
     with atomic_write(path, 0o644) as draft:
         draft.write_bytes(before + (b"" if not before or before.endswith(b"\n") else b"\n") + line)
 
@@ -308,7 +309,8 @@ def valid_approvals(project: Project, what: str) -> tuple[Approval, ...]:
 def approval_states(project: Project) -> tuple[tuple[Approval, str], ...]:
     """Every approval and whether it counts: valid, voided, forged, stranger (nobody's key), role (not held), or date.
 
-    `date`: the key was not, or no longer, in the roster at that moment, or the journal never had the state it names.
+    `date`: the key was not, or no longer, in the roster at that moment or when the journal tells of the approval, or
+    the journal never had the state that it names.
     """
     return tuple((approval, _state(project, approval)) for approval in project.approvals)
 
@@ -331,7 +333,8 @@ def _signer_state(project: Project, approval: Approval) -> str:
     if approval.role not in member.roles:
         return "role"
     in_time = held_role(project.roster, approval.key, name, approval.role, approval.when)
-    return "valid" if in_time and approval.journal in project.journal.digests else "date"
+    late = acted_after_end(project.roster, project.journal, approval.key, _act(approval))
+    return "valid" if in_time and not late and approval.journal in project.journal.digests else "date"
 
 
 def _still_covers(project: Project, approval: Approval) -> bool:

@@ -69,12 +69,24 @@ def read_approvals(path: Path) -> tuple[Approval, ...]:
         if not line.strip():
             continue
         try:
-            approvals.append(approval_from(json.loads(line.decode("utf-8"))))
-        except (ValueError, KeyError, TypeError):
+            approvals.append(_parse_approval(line))
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise ApprovalFileDamaged(path=str(path), line=number) from None
         if line in lines[: number - 1]:  # nobody approves twice on one state of the journal: somebody copied the line
             raise ApprovalFileDamaged(path=str(path), line=number)
     return tuple(approvals)
+
+
+def _parse_approval(line: bytes) -> Approval:
+    approval = approval_from(json.loads(line.decode("utf-8")))
+    if approval_line(approval) != line:  # nothing may hide in it unsigned
+        raise ValueError
+    return approval
+
+
+def approval_line(approval: Approval) -> bytes:
+    """The only spelling of an approval in approvals.jsonl."""
+    return json.dumps(approval.as_dict(), ensure_ascii=False, sort_keys=True).encode("utf-8")
 
 
 def read_source_place(path: Path) -> InPlace:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +43,13 @@ from celosia.pipeline.project.key_file import (
     seal_key,
 )
 from celosia.pipeline.project.passphrases import refuse_weak
-from celosia.pipeline.project.people import is_name
+from celosia.pipeline.project.people import is_key, is_name
 from celosia.storage import PRIVATE_FILE, AlreadyExists, atomic_write, exclusive_lock, make_private_folder
 
 IDENTITY_FORMAT = "celosia/identity/1"
 _LOCK = ".identity.lock"
 _LARGEST_CARD = 64_000  # bytes: a card is two lines
+_SIGNATURE = re.compile(r"[0-9a-f]{128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +156,12 @@ def read_card(path: PathArg) -> tuple[str, str]:
     try:
         with Path(path).open("rb") as stream:
             card = json.loads(stream.read(_LARGEST_CARD + 1).decode("utf-8"))
-            if card["format"] != IDENTITY_FORMAT or stream.tell() > _LARGEST_CARD or not is_name(str(card["name"])):
+            name, key = str(card["name"]), str(card["key"])
+            if card["format"] != IDENTITY_FORMAT or stream.tell() > _LARGEST_CARD or not is_name(name):
                 raise KeyError
-        return str(card["name"]), str(card["key"])
+        if not is_key(key):
+            raise KeyError
+        return name, key
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise IdentityMissing(path=str(path)) from None
 
@@ -167,8 +172,10 @@ def public_hex(key: Ed25519PublicKey) -> str:
 
 
 def is_signed(document: dict[str, Any], signature: str, key: str) -> bool:
-    """Whether the signature is this key's over this document."""
+    """Whether the signature is this key's over this document, both in their one spelling."""
     try:
+        if _SIGNATURE.fullmatch(signature) is None or not is_key(key):
+            return False
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), canonical(document))
     except (ValueError, TypeError, InvalidSignature):
         return False

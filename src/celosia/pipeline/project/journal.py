@@ -137,7 +137,7 @@ def _lines(path: Path) -> list[str]:
 def _parse_entry(line: str) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
 

@@ -16,10 +16,46 @@ from celosia import messages
 from celosia.model.errors import UnknownFormat
 from celosia.model.people import PEOPLE_FORMAT, ROLES, Person
 from celosia.model.value_errors import ValueOutOfRange
+from celosia.pipeline.project.curve_points import is_signing_point
 from celosia.pipeline.project.errors import BadPeople, NameNeeded, PersonRepeats, RolesClash
 from celosia.pipeline.project.files import read_toml
 
 _LONGEST_NAME = 120
+
+# Letters that are drawn like a Latin one. Sources: Unicode Technical Standard 39; only what a name may hold.
+_DRAWN = {
+    "a": "аᎪɑαΑАᴀ",
+    "b": "вЬьВΒβʙᏴ",
+    "c": "сСᴄϲᏟ",
+    "d": "ԁᴅᎠđ",
+    "e": "еЕεΕᴇᎬ",
+    "f": "ƒϝ",
+    "g": "ɡցɢԌ",
+    "h": "һНΗнհʜħᎻ",
+    "i": "іІιΙıɪl1ӏӀⅼᏞᎥłʟ",
+    "j": "јЈϳᎫᴊ",
+    "k": "кКκΚᴋᏦĸ",
+    "m": "мМΜᴍᎷ",
+    "n": "пΝηոɴ",
+    "o": "оОοΟ0օσᴏø",
+    "p": "рРρΡᴘᏢ",
+    "q": "ԛգզ",
+    "r": "гʀᎡ",
+    "s": "ѕЅꜱᏚ",
+    "t": "тТτΤᴛᎢ",
+    "u": "υսᴜμ",
+    "v": "νᴠѵᏙ",
+    "w": "ԝωшᴡᎳ",
+    "x": "хХχΧ",
+    "y": "уУγΥүʏ",
+    "z": "ΖᴢᏃ",
+}
+_LATIN = {ord(drawn): letter for letter, others in _DRAWN.items() for drawn in others}
+_PAIRS = (("rn", "m"), ("vv", "w"))
+# Letters and marks that leave nothing on the page, and words of names of letters that tell no script.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_EAST_ASIAN = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO")
+_ORDINALS = "ªº"
 
 # One spelling for one key: blanks and capitals would make it look like two.
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -49,8 +85,15 @@ def read_people(path: Path) -> tuple[Person, ...]:
 
 
 def is_name(text: str) -> bool:
-    """Whether a name can be shown on one line as it is: no control character, none that turns the others around."""
-    return 0 < len(text) <= _LONGEST_NAME and text.isprintable()
+    """Whether a name can be shown on one line as it is, and hides nothing: one script, no sign that is not seen."""
+    seen = 0 < len(text) <= _LONGEST_NAME and text.isprintable() and _BLANK.search(text) is None
+    return seen and text == " ".join(text.split()) and len({_script(sign) for sign in text if sign.isalpha()}) <= 1
+
+
+def _script(letter: str) -> str:
+    """The script of a letter, by the first word of its name."""
+    script = unicodedata.name(letter, "?").partition(" ")[0].partition("-")[0]
+    return "LATIN" if letter in _ORDINALS else "CJK" if script in _EAST_ASIAN else script
 
 
 def same_name(first: str, second: str) -> bool:
@@ -58,9 +101,23 @@ def same_name(first: str, second: str) -> bool:
     return _plain_name(first) == _plain_name(second)
 
 
+def looks_alike(first: str, second: str) -> bool:
+    """Whether a reader may take two names for one: as they are drawn, without accents, blanks and points."""
+    return same_name(first, second) or _drawing(first) == _drawing(second)
+
+
+def _drawing(name: str) -> str:
+    """A name as a hurried reader sees it, in plain Latin letters."""
+    plain = unicodedata.normalize("NFKD", name).translate(_LATIN).casefold()
+    drawn = "".join(sign for sign in plain.translate(_LATIN) if sign.isalnum())
+    for pair, letter in _PAIRS:
+        drawn = drawn.replace(pair, letter)
+    return drawn
+
+
 def is_key(text: str) -> bool:
-    """Whether a text is a public key in its one spelling: 64 lower-case hexadecimal digits."""
-    return _KEY.fullmatch(text) is not None
+    """Whether a text is a public key that its holder alone can sign for, in its one spelling: 64 lower-case digits."""
+    return _KEY.fullmatch(text) is not None and is_signing_point(bytes.fromhex(text))
 
 
 def _person(line: Any, path: str) -> Person:
@@ -85,7 +142,7 @@ def refuse_wrong_person(person: Person, known: Sequence[Person]) -> None:
     if {"executor", "verifier"} <= set(person.roles):
         raise RolesClash(name=person.name)  # who did it does not check it (MINSAL Verificación 4)
     for other in known:
-        if same_name(other.name, person.name) or other.key == person.key:
+        if looks_alike(other.name, person.name) or other.key == person.key:
             raise PersonRepeats(name=person.name)
 
 

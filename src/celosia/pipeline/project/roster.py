@@ -219,6 +219,31 @@ def signed_people(roster: Roster, people: Sequence[Person]) -> tuple[Person, ...
     return tuple(replace(person, roles=members[person.key].roles) for person in people if person.key in members)
 
 
+def acted_after_end(roster: Roster, journal: Journal, key: str, act: Act) -> bool:
+    """Whether a key had been given up when the journal first tells of an act of its holder.
+
+    The moment that an act states is its signer's word: a revoked person may write an old one.
+    """
+    end = _end_of(roster, key)
+    if end is None:
+        return False
+    for line, digest in zip(journal.entries, journal.digests, strict=True):
+        if (line.get("what"), line.get("who"), line.get("facts")) == (act.what, act.who, act.facts):
+            return False
+        if digest == end.journal:  # the journal's last line when the key was given up, which that entry signs
+            return True
+    return True
+
+
+def _end_of(roster: Roster, key: str) -> RosterEntry | None:
+    """The entry that took a key out of the roster; None while it is in it."""
+    member = roster.of_key(key)
+    if member is None or member.until is None:
+        return None
+    endings = [entry for entry in roster.entries if entry.act in ("rotate", "revoke") and entry.name == member.name]
+    return next((entry for entry in endings if moment_of(entry.when) == member.until), None)
+
+
 def held_role(roster: Roster, key: str, name: str, role: str, when: str) -> bool:
     """Whether a key was, at a moment, that of this person in this role."""
     member, moment = roster.of_key(key), moment_of(when)

@@ -23,6 +23,7 @@ from celosia.model.reports.verification import Publication, publication_from
 from celosia.model.roster import Membership, Roster
 from celosia.pipeline.project.errors import RosterBroken
 from celosia.pipeline.project.folder import Project
+from celosia.pipeline.project.people import looks_alike
 from celosia.pipeline.project.roster import check_roster, held_role
 from celosia.pipeline.release.errors import NotARelease, ReleaseDamaged
 from celosia.storage import content_digest
@@ -65,6 +66,13 @@ class ReleaseOnDisk:
         """Whether the roster gives the approval's key to that person, in that role and at that moment."""
         roster = self.roster
         return roster is not None and held_role(roster, approval.key, approval.name, approval.role, approval.when)
+
+    def is_current(self, signature: Approval) -> bool:
+        """Whether the roster still names a signer at its end: whoever it gave up signs nothing that carries it.
+
+        The moment that a signature states is its signer's word.
+        """
+        return any(member.key == signature.key for member in self.holders(signature.role))
 
     def holders(self, role: str) -> tuple[Membership, ...]:
         """Those who may sign this release in a role."""
@@ -122,7 +130,7 @@ def read_publication(folder: Path) -> Publication | None:
     if not path.is_file():
         return None
     try:
-        text = path.read_text("utf-8")
+        text = path.read_bytes().decode("utf-8")  # line ends as they are
         publication = publication_from(json.loads(text))
         if added_text(publication.as_dict()) != text:
             raise KeyError  # nothing may hide in it, not even a key written twice
@@ -136,9 +144,9 @@ def _roster(folder: Path, manifest: Manifest) -> dict[str, Any]:
     if manifest.people is not None:
         people = manifest.people
         members = [Membership(str(p.get("name")), tuple(map(str, p["roles"])), str(p.get("key")), None) for p in people]
-        keys, names = [member.key for member in members], [member.name.casefold() for member in members]
+        keys, names = [member.key for member in members], [member.name for member in members]
         # One key under two names belongs to nobody.
-        alone = [m for m in members if keys.count(m.key) == names.count(m.name.casefold()) == 1]
+        alone = [m for m in members if keys.count(m.key) == sum(looks_alike(m.name, name) for name in names) == 1]
         return {"roster": Roster((), tuple(alone)), "roster_fault": ""}
     path = ReleasePaths(folder).roster
     absent = {"roster": None, "roster_fault": messages.text("release.roster_wrong.absent")}
@@ -160,7 +168,7 @@ def _manifest(folder: Path) -> Manifest:
     if not path.is_file():
         raise NotARelease(path=str(folder))
     try:
-        text = path.read_text("utf-8")
+        text = path.read_bytes().decode("utf-8")  # line ends as they are: other bytes are another manifest
         document: Any = json.loads(text)
         manifest = manifest_from(document, str(path))
         [approval_from(approval) for approval in manifest.approvals]
@@ -218,7 +226,8 @@ def _signature(path: Path) -> Approval | None:
         text = path.read_bytes().decode("utf-8")  # line ends as they are
         document: Mapping[str, Any] = json.loads(text)
         approval = approval_from(document)
-        # Whatever else the file holds was not signed.
-        return approval if added_text(approval.as_dict()) == text else None
+        # Whatever else the file holds, or is called, was not signed.
+        named = re.fullmatch(rf"{approval.role}-[1-9]\d{{0,2}}\.json", path.name)
+        return approval if named and added_text(approval.as_dict()) == text else None
     except (OSError, *_MALFORMED):
         return None

@@ -49,8 +49,8 @@ def _acts(project: Project, now: datetime) -> Iterator[Act]:
     yield from roster_acts(project)
     yield from approval_acts(project)
     for release in _releases(project):
-        yield from signature_acts(release)
-        yield from publication_acts(release, now)
+        yield from signature_acts(project, release)
+        yield from publication_acts(project, release, now)
         yield from legal_acts(project.paths, release)
 
 

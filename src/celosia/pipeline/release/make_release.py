@@ -65,7 +65,7 @@ from celosia.pipeline.release.folder import (
 )
 from celosia.pipeline.release.forms import forms_folder, keep_forms, refuse_changed_forms, write_forms
 from celosia.pipeline.release.project_state import state_text
-from celosia.pipeline.release.signers import wrong_dates
+from celosia.pipeline.release.signers import late_signatures, signature_act, wrong_dates
 from celosia.storage import move, replace_file, set_mode, sync, temporary_folder_beside, translate_write_errors
 
 RELEASED_FORMAT = "celosia/released/1"
@@ -409,7 +409,7 @@ def _sign(
         raise ReleaseDamaged(path=str(folder), reason=", ".join(release.differences))
     refuse_foreign_release(home, release)
     refuse_changed_forms(forms_folder(home.paths, name_in_journal(home, release)), release)
-    note_missing(home.paths.journal, signature_acts(release))
+    note_missing(home.paths.journal, signature_acts(home, release))
     signature = signature_over(home, release.manifest.digest, identity, role, note, now)
     _refuse_clash(signature, release)
     refuse_unlisted(signature, release)
@@ -418,25 +418,23 @@ def _sign(
     number = sum(path.name.startswith(f"{role}-") for path in ReleasePaths(folder).signatures.glob("*.json")) + 1
     _journal.refuse_unwritable(home.paths.journal)
     add_to_release(folder, f"{SIGNATURES}/{role}-{number}.json", signature.as_dict(), now)
-    act = _act(signature, release)
+    act = signature_act(signature, release)
     _journal.append_entry(home.paths.journal, act.what, now, act.facts, who=act.who, why=act.why)
     return signature
 
 
-def _act(signature: Approval, release: ReleaseOnDisk) -> Act:
-    facts = {"release": release.folder.name, "manifest": release.manifest.digest, "role": signature.role}
-    return Act("sign", facts, signature.name, signature.note, signature.when)
-
-
-def signature_acts(release: ReleaseOnDisk) -> list[Act]:
+def signature_acts(project: Project, release: ReleaseOnDisk) -> list[Act]:
     """The signatures of a release that count, as the journal should tell them."""
-    return [_act(signature, release) for signature in given_signatures(release)]
+    given = given_signatures(release)
+    late = late_signatures(project, release, given)
+    return [signature_act(signature, release) for signature in given if signature not in late]
 
 
 def given_signatures(release: ReleaseOnDisk) -> list[Approval]:
     """The signatures that people of the release's own roster really gave."""
     own = [signature for signature in release.readable_signatures if signature.digest == release.manifest.digest]
-    return [signature for signature in own if release.is_members(signature) and is_rightly_signed(signature)]
+    members = [signature for signature in own if release.is_members(signature) and release.is_current(signature)]
+    return [signature for signature in members if is_rightly_signed(signature)]
 
 
 def refuse_foreign_release(project: Project, release: ReleaseOnDisk) -> None:
@@ -454,7 +452,7 @@ def name_in_journal(project: Project, release: ReleaseOnDisk) -> str:
 
 def refuse_unlisted(signature: Approval, release: ReleaseOnDisk) -> None:
     """Nobody signs whom the release's roster does not name in that role: such a signature would void the release."""
-    if not release.is_members(signature):
+    if not release.is_members(signature) or not release.is_current(signature):
         fields = {"name": signature.name, "words": role_words(signature.role), "role": signature.role}
         raise SignerNotInRelease(**fields, release=release.folder.name)
 

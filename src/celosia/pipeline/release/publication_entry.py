@@ -23,6 +23,8 @@ from celosia.pipeline.candidate.approvals import is_rightly_signed
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.acts import NOBODY, Act
 from celosia.pipeline.project.errors import JournalBroken
+from celosia.pipeline.project.folder import Project
+from celosia.pipeline.project.roster import acted_after_end
 from celosia.pipeline.release.errors import PeriodUnclear
 from celosia.pipeline.release.folder import ReleaseOnDisk
 
@@ -72,13 +74,18 @@ def journal_facts(entry: Publication) -> dict[str, Any]:
     return entry.facts
 
 
-def publication_acts(release: ReleaseOnDisk, now: datetime) -> list[Act]:
-    """That a release was published, where it was; an entry without signature says neither by whom nor when."""
+def publication_acts(project: Project, release: ReleaseOnDisk, now: datetime) -> list[Act]:
+    """That a release was published, where it was; an entry without signature says neither by whom nor when.
+
+    One that was signed with a key that the project had given up says nothing.
+    """
     entry = release.publication
     if entry is None or entry.manifest != release.manifest.digest or not is_signed_entry(entry, release):
         return []
     who, when = (entry.signed.name, entry.signed.when) if entry.signed else (NOBODY, now.isoformat())
-    return [Act("publish", journal_facts(entry), who, "", when)]
+    act = Act("publish", journal_facts(entry), who, "", when)
+    late = entry.signed is not None and acted_after_end(project.roster, project.journal, entry.signed.key, act)
+    return [] if late else [act]
 
 
 def is_signed_entry(entry: Publication, release: ReleaseOnDisk) -> bool:
@@ -90,7 +97,7 @@ def is_signed_entry(entry: Publication, release: ReleaseOnDisk) -> bool:
     if signed is None:
         return release.manifest.forms is None
     right = signed.role in ANSWERING and (signed.what, signed.digest) == ("publication", entry.digest)
-    return right and release.is_members(signed) and is_rightly_signed(signed)
+    return right and release.is_members(signed) and release.is_current(signed) and is_rightly_signed(signed)
 
 
 def wrong_parts(entry: Publication, release: ReleaseOnDisk) -> tuple[str, ...]:

@@ -81,11 +81,12 @@ def _enter_publication(
     release = read_release(path)
     if release.publication is not None:
         refuse_foreign_release(project, release)
-        note_missing(project.paths.journal, [*signature_acts(release), *publication_acts(release, now)])
+        acts = [*signature_acts(project, release), *publication_acts(project, release, now)]
+        note_missing(project.paths.journal, acts)
         raise AlreadyPublished(path=str(path))
     refuse_foreign_release(project, release)
     refuse_unverified(verify_release(path, project=project), path)
-    note_missing(project.paths.journal, [*approval_acts(project), *signature_acts(release)])
+    note_missing(project.paths.journal, [*approval_acts(project), *signature_acts(project, release)])
     _refuse_other_candidate(project, release)
     # The verification above has refused every signature that is not right.
     parts = {"publication": dates, "signatures": release.readable_signatures, **collect_evidence(project)}
@@ -95,7 +96,7 @@ def _enter_publication(
     )
     _journal.refuse_unwritable(project.paths.journal)
     add_to_release(path, PUBLICATION, entry.as_dict(), now)
-    (act,) = publication_acts(replace(release, publication=entry), now)
+    (act,) = publication_acts(project, replace(release, publication=entry), now)
     _journal.append_entry(project.paths.journal, act.what, now, act.facts, who=act.who)
     return entry
 

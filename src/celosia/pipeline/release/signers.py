@@ -1,41 +1,69 @@
-"""Who signed and approved a release, judged by the roster that it carries, by the reader's cards and by the calendar.
+"""Who signed and approved a release, judged by the roster that it carries and by the calendar.
 
-Knows signatures, approvals, roles and dates. Ignores the data. What a person may do comes from the signed roster alone,
-and whoever answers for the project must have signed the release that carries it: whoever may write the folder can make
-a roster of invented people, but not that signature. Sources: MINSAL Verificación 4, Anexo I; docs/decisions/0012.
+Knows signatures, approvals, roles and dates. Ignores the data and whom the reader knows. What a person may do comes
+from the signed roster alone, and whoever answers for the project must have signed the release that carries it: whoever
+may write the folder can make a roster of invented people, but not that signature. Sources: MINSAL Verificación 4,
+Anexo I; docs/decisions/0012.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 from celosia import messages
+from celosia.errors import CelosiaError
 from celosia.model.paths import DATA
 from celosia.model.people import Approval
 from celosia.model.reports.verification import Finding
 from celosia.model.roster import ANSWERING
 from celosia.model.verdict import State
 from celosia.pipeline.candidate.approvals import is_rightly_signed
-from celosia.pipeline.project.people import same_name
-from celosia.pipeline.project.roster import moment_of
+from celosia.pipeline.project.acts import Act
+from celosia.pipeline.project.folder import Project
+from celosia.pipeline.project.people import looks_alike
+from celosia.pipeline.project.roster import acted_after_end, moment_of
 from celosia.pipeline.release.folder import ReleaseOnDisk
 
 _ZONES = timedelta(days=1)  # two places may write two days for one moment
 
 
 def valid_signatures(release: ReleaseOnDisk) -> list[Approval]:
-    """The signatures over the manifest by people whom the roster names in that role."""
+    """The signatures over the manifest by people whom its roster names in that role, one of each."""
     own = [signed for signed in release.readable_signatures if signed.what == "release"]
-    return [s for s in own if s.digest == release.manifest.digest and _counts(s, release)]
+    right = [s for s in own if s.digest == release.manifest.digest and _counts(s, release) and release.is_current(s)]
+    return list({(signature.role, signature.key): signature for signature in right}.values())
 
 
-def signatures_finding(release: ReleaseOnDisk, valid: Sequence[Approval]) -> Finding:
-    """One signature that is not right, or none at all, fails; so does who executed and verified."""
+def signature_act(signature: Approval, release: ReleaseOnDisk) -> Act:
+    """A signature as the journal of the project tells it."""
+    facts = {"release": release.folder.name, "manifest": release.manifest.digest, "role": signature.role}
+    return Act("sign", facts, signature.name, signature.note, signature.when)
+
+
+def late_signatures(project: Project, release: ReleaseOnDisk, given: Sequence[Approval]) -> list[Approval]:
+    """The signatures with keys that the project had given up before its journal tells of them.
+
+    A release that was made before does not know; the moment that a signature states is its signer's word.
+    """
+    roster, journal = project.roster, project.journal
+    return [each for each in given if acted_after_end(roster, journal, each.key, signature_act(each, release))]
+
+
+def signatures_finding(release: ReleaseOnDisk, valid: Sequence[Approval], project: Project | None = None) -> Finding:
+    """One signature that is not right, or none at all, fails; so does who executed and verified.
+
+    Beside its project, so does one that was given after its key.
+    """
     bad = len(release.signatures) - len(valid)
     reasons = [messages.text("release.signature_wrong", count=bad)] if bad else []
     reasons += [messages.text("release.signature_none")] if not release.signatures else []
     reasons += [messages.text("release.same_person", name=name) for name in _clash([*valid, *release.approvals])]
+    if project is not None:
+        with contextlib.suppress(CelosiaError):  # what the project itself lacks, its own status says
+            late = late_signatures(project, release, valid)
+            reasons += [messages.text("release.signature_late", name=signature.name) for signature in late]
     return Finding("signatures", _state(not reasons), tuple(reasons))
 
 
@@ -68,22 +96,6 @@ def roster_finding(release: ReleaseOnDisk, signatures: Sequence[Approval]) -> Fi
     return Finding("roster", _state(not reasons), tuple(reasons))
 
 
-def trust_finding(given: Sequence[tuple[str, str]], trusted: Mapping[str, str]) -> Finding:
-    """Whether everybody who signed or approved, each a key and a name, is on a card of the reader.
-
-    A name that a card gives another key, or a key under another name, is an impostor. Somebody without a card is
-    unknown: whoever may write the folder can invent the people who sign.
-    """
-    unknown = dict.fromkeys(name for key, name in given if not same_name(trusted.get(key, ""), name))
-    names = list(trusted.values())
-    impostors = [name for name in unknown if any(same_name(name, other) for other in names)]
-    impostors += [name for key, name in given if key in trusted and not same_name(trusted[key], name)]
-    if impostors or not given:
-        return Finding("trust", State.FAILS, tuple(dict.fromkeys(impostors)))
-    missing = tuple(messages.text("release.no_card", name=name) for name in unknown)
-    return Finding("trust", State.ATTESTED if missing else State.HOLDS, missing)
-
-
 def _counts(approval: Approval, release: ReleaseOnDisk) -> bool:
     """Signed by the key it names, which the roster gives to that person in that role at that moment."""
     stated = approval.journal is not None or release.manifest.people is not None
@@ -93,9 +105,14 @@ def _counts(approval: Approval, release: ReleaseOnDisk) -> bool:
 def _clash(signed: Sequence[Approval]) -> list[str]:
     """People who executed and verified."""
     executors = [approval for approval in signed if approval.role == "executor"]
-    own = {mark for executor in executors for mark in (executor.key, executor.name.casefold())}
     verifiers = [approval for approval in signed if approval.role == "verifier"]
-    return list(dict.fromkeys(who.name for who in verifiers if {who.key, who.name.casefold()} & own))
+    clashes = [
+        verifier.name
+        for verifier in verifiers
+        for executor in executors
+        if verifier.key == executor.key or looks_alike(verifier.name, executor.name)
+    ]
+    return list(dict.fromkeys(clashes))
 
 
 def _state(holds: bool) -> State:

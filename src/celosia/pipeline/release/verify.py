@@ -44,12 +44,12 @@ from celosia.pipeline.release.legal.declared_trust import project_of
 from celosia.pipeline.release.legal.findings import legal_findings
 from celosia.pipeline.release.legal.time_stamps import verify_stamps
 from celosia.pipeline.release.publication_entry import wrong_parts
+from celosia.pipeline.release.reader_cards import Cards, trust_finding
 from celosia.pipeline.release.signers import (
     approvals_finding,
     dates_finding,
     roster_finding,
     signatures_finding,
-    trust_finding,
     valid_approvals,
     valid_signatures,
 )
@@ -73,8 +73,9 @@ _ELSEWHERE = "…"  # all values that the file shows nowhere
 
 def verify_release(
     release: PathArg,
-    trusted: Mapping[str, str] | None = None,
+    trusted: Cards | None = None,
     *,
+    heads: Cards | None = None,
     signed_pdfs: Sequence[Path] = (),
     trust: Sequence[Path] = (),
     project: Project | None = None,
@@ -82,6 +83,7 @@ def verify_release(
 ) -> VerifyReport:
     """Judge a release from its folder alone; every signature and approval must be of a `trusted` key and its name.
 
+    `heads` are keys and names of those who head the project: one of them vouches for everybody in the roster.
     `signed_pdfs` are forms with legal signatures, `trust` the reader's authorities for them and for time stamps;
     `project` is the one in which the release lies, where it was opened already.
     """
@@ -93,14 +95,14 @@ def verify_release(
     check = _measure_release(stored)
     rules, asked = _rules(stored, check, variables, valid)
     findings = [_files(stored), _other_formats(stored), described, asked, _figures(manifest, check)]
-    findings += [roster_finding(stored, valid), signatures_finding(stored, valid), approvals_finding(stored)]
+    findings += [roster_finding(stored, valid), signatures_finding(stored, valid, home), approvals_finding(stored)]
     given = [*valid, *_publisher(stored)]
     findings.append(dates_finding(stored, given, utc_now(now)))
     if manifest.forms is not None:
         findings.append(_forms(stored))
     findings += [*legal_findings(stored, home, signed_pdfs, trust, now), *verify_stamps(stored, home, trust, now)]
-    if trusted:
-        findings.append(trust_finding([(who.key, who.name) for who in (*given, *stored.approvals)], trusted))
+    if trusted or heads:
+        findings.append(trust_finding(stored, valid, [*given, *stored.approvals], trusted or {}, heads or {}))
     if stored.publication is not None:
         findings.append(_publication(stored.publication, stored))
     return VerifyReport(
