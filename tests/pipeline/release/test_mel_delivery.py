@@ -22,6 +22,7 @@ from celosia.pipeline.project.folder import open_project
 from celosia.pipeline.project.identity import load_identity
 from celosia.pipeline.release import mel_delivery as delivering
 from celosia.pipeline.release.errors import DeliveryDamaged, NothingToDeliver, ReleaseDamaged, RulesFail
+from celosia.pipeline.release.gate_outcomes import GateOutcome, delivery_outcome
 from celosia.pipeline.release.make_release import make_release, sign_release
 from celosia.pipeline.release.mel_delivery import deliver, delivered_files
 from celosia.pipeline.release.publish import publish
@@ -159,6 +160,74 @@ def test_a_delivery_that_was_touched_is_no_delivery(folder):
     with pytest.raises(DeliveryDamaged) as refused:
         delivered_files(open_project(folder))
     assert refused.value.values["file"] == "restricted/data.csv"
+
+
+def one_more_word(home: Path) -> None:
+    (home / "public" / "dictionary.csv").write_bytes((home / "public" / "dictionary.csv").read_bytes() + b" ")
+
+
+def notes_in_the_public_half(home: Path) -> None:
+    (home / "public" / "nota.txt").write_text("nombres\n", "utf-8")
+
+
+def folder_within(home: Path) -> None:
+    (home / "public" / "más").mkdir()
+
+
+def other_mark(home: Path) -> None:
+    (home / "restricted" / "NO-PUBLICAR.txt").write_text("se puede publicar\n", "utf-8")
+
+
+def no_mark(home: Path) -> None:
+    (home / "restricted" / "NO-PUBLICAR.txt").unlink()
+
+
+def other_title(home: Path) -> None:
+    path = home / "manifest.json"
+    path.write_text(path.read_text("utf-8").replace("inventada", "verdadera"), "utf-8", newline="\n")
+
+
+def other_line_ends(home: Path) -> None:
+    path = home / "manifest.json"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+
+def other_data_and_digest(home: Path) -> None:
+    """Whoever changes a file writes its new digest into the manifest of the delivery: nobody signs that one."""
+    data, path = home / "public" / "data.csv", home / "manifest.json"
+    before = hashlib.sha256(data.read_bytes()).hexdigest()
+    data.write_bytes(data.read_bytes() + b"\n")
+    after = hashlib.sha256(data.read_bytes()).hexdigest()
+    path.write_text(path.read_text("utf-8").replace(before, after), "utf-8", newline="\n")
+
+
+def link_instead(home: Path) -> None:
+    path = home / "public" / "data.csv"
+    path.rename(home.parent / "otro.csv")
+    path.symlink_to(home.parent / "otro.csv")
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        one_more_word, notes_in_the_public_half, folder_within, other_mark, no_mark, other_title, other_line_ends,
+        other_data_and_digest, link_instead,
+    ],
+    ids=lambda tamper: tamper.__name__,
+)  # fmt: skip
+def test_status_names_whatever_of_a_delivery_is_not_as_it_was_made(folder, tamper):
+    deliver(folder, now=NOW)
+    assert outcome(folder).reason == ""
+    tamper(folder / "delivery")
+    assert outcome(folder).command == f"celosia deliver {folder}"
+    with pytest.raises(DeliveryDamaged):
+        delivered_files(open_project(folder))
+
+
+def outcome(folder: Path) -> GateOutcome:
+    """What the gate of the delivery says."""
+    facts = read_facts(folder)
+    return delivery_outcome(facts.project, facts.release.manifest.digest if facts.release else "")
 
 
 @pytest.mark.parametrize("moment", ["_restricted_half", "_file_entry", "replace_folder"])

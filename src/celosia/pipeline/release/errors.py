@@ -92,6 +92,10 @@ class PdfChangesForm(Refusal, fields="path"):
     """The update that carries the signature also changes what the form shows."""
 
 
+class PdfHidesWords(Refusal, fields="path"):
+    """The visible stamp of a signature lies over words of the form."""
+
+
 class SignerSelfSigned(Refusal, fields="path signer"):
     """No authority stands behind the certificate of a signer."""
 

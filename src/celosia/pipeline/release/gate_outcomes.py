@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 
 from celosia import messages
 from celosia.dossier.closing import failing_text, ways_out
+from celosia.errors import CelosiaError
+from celosia.model.paths import ReleasePaths
 from celosia.model.protocols import Gate, Protocol
 from celosia.model.requests import Request
 from celosia.pipeline.candidate.closing_evaluation import stored_closing
 from celosia.pipeline.project.declared_scenarios import is_explored, unanalysed_scenarios
 from celosia.pipeline.project.folder import Project
+from celosia.pipeline.release.mel_delivery import changed_delivery, delivered_release
 from celosia.system.paths import shell_word
 
 JournalEntries = Sequence[Mapping[str, Any]]
@@ -80,6 +83,24 @@ def closing_outcome(
         return DONE
     words = messages.text("status.reason.not_kept", failing=failing_text(closing), ways=ways_out())
     return GateOutcome(words, f"celosia plan {folder}")
+
+
+def delivery_outcome(project: Project | None, release: str) -> GateOutcome:
+    """The delivery of the present release, given by the digest of its manifest, each file as it was delivered."""
+    if project is None:
+        return DONE
+    command = f"celosia deliver {quote(project.folder)}"
+    if not ReleasePaths(project.paths.delivery).manifest.is_file():
+        return GateOutcome(messages.text("status.reason.no_delivery"), command)
+    try:
+        changed = changed_delivery(project)
+        if release and delivered_release(project) != release:
+            return GateOutcome(messages.text("status.reason.other_delivery"), command)
+    except CelosiaError as fault:
+        return GateOutcome(str(fault), command)
+    if changed:
+        return GateOutcome(messages.text("status.reason.damaged_delivery", files=", ".join(changed)), command)
+    return DONE
 
 
 def was_checked(candidate: str, journal: JournalEntries) -> bool:

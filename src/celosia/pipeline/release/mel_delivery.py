@@ -40,6 +40,7 @@ from celosia.storage import (
 )
 
 FILES = tuple(f"{half}/{name}" for half in (RESTRICTED, PUBLIC) for name in (DATA, DICTIONARY))
+_ACT = "deliver"  # entry of the journal
 _OPEN_FILE, _OPEN_FOLDER = 0o644, 0o755
 
 
@@ -68,7 +69,8 @@ def deliver(folder: ProjectArg, release: str | None = None, *, now: datetime | N
         with translate_write_errors(target.parent):
             replace_folder(draft, target)
     facts = {"release": source.folder.name, "manifest": delivery.manifest, "files": len(delivery.files)}
-    _journal.append_entry(project.paths.journal, "deliver", when, facts)
+    facts |= {"delivery": content_digest(target / MANIFEST)}
+    _journal.append_entry(project.paths.journal, _ACT, when, facts)
     return DeliveryResult(target, delivery)
 
 
@@ -77,15 +79,45 @@ def delivered_files(project: Project) -> tuple[str, ...] | None:
     home = project.paths.delivery
     if not (home / MANIFEST).is_file():
         return None
-    listed = _read_files(home)
-    for name, digest in listed.items():
-        if not (home / name).is_file() or content_digest(home / name) != digest:
-            raise DeliveryDamaged(path=str(home), file=name)
-    if set(listed) != set(FILES):
-        raise DeliveryDamaged(path=str(home), file=MANIFEST)
-    present = [path for path in home.rglob("*") if path.is_symlink() or not path.is_dir()]
-    data = [path for path in present if path.suffix != ".txt" and path != home / MANIFEST]
-    return tuple(sorted({path.relative_to(home).as_posix() for path in data} | set(listed)))
+    changed = changed_delivery(project)
+    added = [name for name in changed if name not in (*FILES, MANIFEST) and _is_data(home / name)]
+    if wrong := [name for name in changed if name not in added]:
+        raise DeliveryDamaged(path=str(home), file=", ".join(wrong))
+    return tuple(sorted({*FILES, *added}))  # a fifth one is for the rule on the four to count
+
+
+def _is_data(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and path.suffix != ".txt"
+
+
+def changed_delivery(project: Project) -> tuple[str, ...]:
+    """Whatever of a delivery is not as `deliver` left it: changed, missing, added, or its own manifest."""
+    home = project.paths.delivery
+    listed, mark = _read_files(home), home / RESTRICTED / _mark(project)
+    given = {name: content_digest(home / name) if _is_plain(home / name) else "" for name in listed}
+    wrong = {name for name, digest in listed.items() if given[name] != digest}
+    words = _mark_text(project).encode("utf-8")
+    own = {*(home / name for name in listed), home / MANIFEST, home / PUBLIC, home / RESTRICTED, mark}
+    wrong |= {path.relative_to(home).as_posix() for path in home.rglob("*") if path not in own}
+    wrong |= set() if _is_plain(mark) and mark.read_bytes() == words else {f"{RESTRICTED}/{mark.name}"}
+    noted = [facts for facts in project.journal.facts(_ACT) if facts.get("manifest") == delivered_release(project)]
+    as_noted = bool(noted) and noted[-1].get("delivery", "") in ("", content_digest(home / MANIFEST))
+    return tuple(sorted(wrong | (set() if as_noted and set(listed) == set(FILES) else {MANIFEST})))
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _mark(project: Project) -> str:
+    """The name of the file that says that the restricted half is not published."""
+    with messages.speaking(project.config.language):
+        return messages.text("mel.delivery.mark")
+
+
+def _mark_text(project: Project) -> str:
+    with messages.speaking(project.config.language):
+        return messages.text("mel.delivery.do_not_publish") + "\n"
 
 
 def delivered_release(project: Project) -> str | None:
@@ -133,8 +165,7 @@ def _assemble(draft: Path, project: Project, release: ReleaseOnDisk, now: dateti
         about=dict(release.manifest.about),
     )
     with translate_write_errors(draft):
-        text = json.dumps(delivery.as_dict(), ensure_ascii=False, indent=2)
-        (draft / MANIFEST).write_text(text + "\n", "utf-8", newline="\n")
+        (draft / MANIFEST).write_text(_delivery_text(delivery.as_dict()), "utf-8", newline="\n")
         set_mode(draft / MANIFEST, _OPEN_FILE)
     return delivery
 
@@ -146,8 +177,8 @@ def _restricted_half(project: Project, target: Path) -> None:
     with translate_write_errors(target):
         shutil.copyfile(project.paths.dictionary, target / DICTIONARY)
         set_mode(target / DICTIONARY, PRIVATE_FILE)
-        mark = target / messages.text("mel.delivery.mark")
-        mark.write_text(messages.text("mel.delivery.do_not_publish") + "\n", "utf-8", newline="\n")
+        mark = target / _mark(project)
+        mark.write_text(_mark_text(project), "utf-8", newline="\n")
         set_mode(mark, PRIVATE_FILE)
 
 
@@ -177,10 +208,16 @@ def _width(path: Path) -> int:
         return len(next(rows))
 
 
+def _delivery_text(document: Mapping[str, Any]) -> str:
+    """The only spelling of a delivery's manifest."""
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
 def _read_files(home: Path) -> dict[str, str]:
     try:
-        document = json.loads((home / MANIFEST).read_text("utf-8"))
-        if document["format"] != DELIVERY_FORMAT:
+        text = (home / MANIFEST).read_bytes().decode("utf-8")
+        document = json.loads(text)
+        if document["format"] != DELIVERY_FORMAT or _delivery_text(document) != text:
             raise KeyError
         return {str(entry["path"]): str(entry["sha256"]) for entry in document["files"]}
     except (OSError, ValueError, KeyError, TypeError):

@@ -19,7 +19,7 @@ from celosia import messages
 from celosia.dossier.intruder_words import human_sentence
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
-from celosia.model.paths import DATA, MANIFEST, RELEASES, SETTINGS, ProjectPaths, ReleasePaths
+from celosia.model.paths import DATA, MANIFEST, RELEASES, SETTINGS, ProjectPaths
 from celosia.model.people import Approval, Person, name_of_signer
 from celosia.model.plan import Plan, digest_of
 from celosia.model.protocols import Protocol, Rule
@@ -46,6 +46,7 @@ from celosia.pipeline.release.gate_outcomes import (
     DONE,
     GateOutcome,
     closing_outcome,
+    delivery_outcome,
     exploration_outcome,
     quote,
     risk_outcome,
@@ -432,8 +433,7 @@ def _release(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
 
 
 def _delivery(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:
-    manifest = ReleasePaths(facts.paths.delivery).manifest
-    return DONE if manifest.is_file() else _block(facts, "delivery", "no_delivery")
+    return delivery_outcome(facts.project, facts.release.manifest.digest if facts.release else "")
 
 
 def _signatures(facts: ProjectFacts, protocol: Protocol) -> GateOutcome:

@@ -22,6 +22,7 @@ from celosia.pipeline.release.errors import (
     PdfAltered,
     PdfChangedAfterwards,
     PdfChangesForm,
+    PdfHidesWords,
     PdfNotCovered,
     PdfNotTheForm,
     PdfUnreadable,
@@ -286,6 +287,45 @@ def test_a_change_before_the_signature_of_what_the_form_shows_is_refused(check, 
 
     with pytest.raises(PdfChangesForm):
         check(sign_pdf(form, ana, "Firma1", moment=NOW, edit=replace_words))
+
+
+def visible(form, holder, *box):
+    """The form signed with a stamp that is seen in a rectangle of its first page."""
+    from pyhanko.sign.fields import SigFieldSpec, append_signature_field
+
+    def add_field(writer):
+        append_signature_field(writer, SigFieldSpec("Firma1", on_page=0, box=box))
+
+    return sign_pdf(form, holder, "Firma1", moment=NOW, edit=add_field)
+
+
+def word_boxes(form):
+    from pyhanko.pdf_utils.reader import PdfFileReader
+
+    from celosia.pipeline.release.legal.pdf_words import words_of
+
+    page = PdfFileReader(io.BytesIO(form)).root["/Pages"]["/Kids"][0]
+    return words_of(page)
+
+
+def test_the_words_of_a_form_are_found_where_they_stand(form):
+    title, *paragraphs, footer = word_boxes(form)
+    assert title.left == pytest.approx(612 - title.right, abs=1)  # it is centred
+    assert [round(box.left, 1) for box in paragraphs] == [62.4, 62.4]
+    assert footer.top < 60 < paragraphs[-1].bottom < paragraphs[0].bottom < title.bottom
+
+
+def test_a_stamp_over_words_of_the_form_is_refused_and_one_in_an_empty_place_is_not(check, form, ana):
+    boxes = word_boxes(form)
+    last, footer = boxes[-2], boxes[-1]
+    over_its_beginning = (last.left - 5, last.bottom - 5, last.left + 20, last.top + 20)
+    across = (0, footer.bottom - 5, 612, footer.top + 5)
+    for box in (over_its_beginning, across, (0, 0, 612, 792)):
+        with pytest.raises(PdfHidesWords):
+            check(visible(form, ana, *map(int, box)))
+    assert check(visible(form, ana, 62, 300, 250, 360)).signatures
+    below = int(last.bottom)
+    assert check(visible(form, ana, 62, below - 60, 250, below - 1)).signatures
 
 
 def test_a_change_between_two_signatures_is_refused(check, signed, authority):

@@ -124,6 +124,7 @@ def _check_signatures(
     from pyhanko.pdf_utils.reader import PdfFileReader
 
     from celosia.pipeline.release.legal.pdf_updates import shows_the_form
+    from celosia.pipeline.release.legal.pdf_words import covers_words
 
     reader = PdfFileReader(io.BytesIO(content))
     own = PdfFileReader(io.BytesIO(content[:form_end]))
@@ -144,6 +145,8 @@ def _check_signatures(
     checked = tuple(_check_signature(each, path, material, stamped) for each in signatures)
     if not shows_the_form(reader):
         raise errors.PdfChangesForm(path=path)
+    if covers_words(reader, own):
+        raise errors.PdfHidesWords(path=path)
     return checked
 
 
