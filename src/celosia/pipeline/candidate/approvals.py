@@ -102,14 +102,18 @@ def seal_of(digest: str, figures: Mapping[str, Any]) -> str:
 
 
 def _add(path: Path, approval: Approval) -> None:
-    """Append an approval in one step: a process killed here leaves the file as it was, or with the new line."""
+    """Append an approval in one step: a process killed here leaves the file as it was, or with the new line.
+
+    Whoever was killed after this step, before the journal, gives the same approval again: its line is not repeated.
+    """
     before = b""
     if path.is_file():
         with translate_read_errors(path):
             before = path.read_bytes()
-    line = approval_line(approval) + b"\n"
+    line = approval_line(approval)
+    lines = [text for text in before.split(b"\n") if text and text != line]
     with atomic_write(path, 0o644) as draft:
-        draft.write_bytes(before + (b"" if not before or before.endswith(b"\n") else b"\n") + line)
+        draft.write_bytes(b"".join(text + b"\n" for text in [*lines, line]))
 
 
 def _act(approval: Approval) -> Act:
