@@ -156,7 +156,15 @@ class Walk:
         release = self.release if self.norm == "mel" else self._signed()
         consulted = date(2026, 11, 2) if self.norm == "minsal" else None
         day = date(2026, 11, 20)
-        publish(self.folder, release, consultation=consulted, publication_date=day, update_period="anual", now=NOW)
+        publish(
+            self.folder,
+            release,
+            self.identities[self.chief],
+            consultation=consulted,
+            publication_date=day,
+            update_period="anual",
+            now=NOW,
+        )
 
 
 @pytest.fixture

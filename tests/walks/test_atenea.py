@@ -11,7 +11,7 @@ import pytest
 
 from examples.atenea.make_data import make_data
 from examples.atenea.walk import PROJECT, STEPS, USE
-from examples.walker import type_in, walk
+from examples.walker import sign_with, type_in, walk
 from tests.walks.walked import TAMPERINGS, Walked, approval_line, before, one_journal_line, walked
 
 ROWS = 400
@@ -55,7 +55,8 @@ def test_a_journal_line_changed_afterwards_stops_the_publication(example: Walked
     stage = example.copied("signed")
     one_journal_line(stage.project)
     release = f"{PROJECT}/releases/{stage.release.name}"
-    assert stage.types(f"celosia publish {PROJECT} {release} --date 2026-11-20 --update-period anual").code != 0
+    line = f"celosia publish {PROJECT} {release} --date 2026-11-20 --update-period anual {sign_with('clara')}"
+    assert stage.types(line).code != 0
     assert not (stage.release / "publication.json").exists()
 
 

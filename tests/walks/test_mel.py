@@ -79,7 +79,8 @@ def test_a_journal_line_changed_afterwards_stops_the_publication(example: Walked
     stage = example.copied("publishing")
     one_journal_line(stage.project)
     release = f"{PROJECT}/releases/{stage.release.name}"
-    assert stage.types(f"celosia publish {PROJECT} {release} --date 2026-11-20 --update-period anual").code != 0
+    line = f"celosia publish {PROJECT} {release} --date 2026-11-20 --update-period anual {sign_with('clara')}"
+    assert stage.types(line).code != 0
     assert not (stage.release / "publication.json").exists()
 
 
@@ -145,7 +146,7 @@ def test_the_delivery_has_exactly_four_data_files_with_the_restricted_ones_apart
 
 @pytest.mark.requirement("P16")
 def test_publication_is_refused_without_the_delivery_and_with_a_fifth_file(example: Walked) -> None:
-    line = "celosia publish {0} {0}/releases/{1} --date 2026-11-20 --update-period anual"
+    line = f"celosia publish {{0}} {{0}}/releases/{{1}} --date 2026-11-20 --update-period anual {sign_with('clara')}"
     stage = example.copied("delivering")
     assert stage.types(line.format(PROJECT, stage.release.name)).code == 1
     stage = example.copied("publishing")

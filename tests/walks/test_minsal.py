@@ -46,7 +46,7 @@ def published(stage: Stage, line: str = PUBLISH) -> int:
 def test_the_walk_ends_with_a_published_release(example: Walked) -> None:
     release = example.end.release
     assert {path.name for path in release.iterdir()} == {
-        "data.csv", "dictionary.csv", "dossier", "manifest.json", "publication.json", "signatures",
+        "data.csv", "dictionary.csv", "dossier", "manifest.json", "publication.json", "roster.jsonl", "signatures",
     }  # fmt: skip
     assert {path.name for path in (release / "signatures").iterdir()} == {
         "executor-1.json", "head-1.json", "verifier-1.json",

@@ -91,17 +91,19 @@ def sign_roster(page: Page, phrase: str = PHRASE) -> None:
     wait_until_connected(page)
 
 
-def sign(page: Page, label: str, phrase: str = PHRASE) -> None:
+def sign(page: Page, label: str, phrase: str = PHRASE, note: str = "") -> None:
     """Look at what is to be signed, and sign it."""
     page.get_by_role("button", name=f"Revisar y firmar: {label}").click()
     page.get_by_text("Resumen de lo que se firma").wait_for()
+    if note:
+        page.locator(".c-signing").get_by_label("Observación").fill(note)
     page.get_by_label("Frase de paso").fill(phrase)
     page.locator(".c-signing button[type=submit]").click()
 
 
-def sign_form(page: Page, label: str) -> None:
+def sign_form(page: Page, label: str, note: str = "") -> None:
     """Sign, and see the page come back without the form."""
-    sign(page, label)
+    sign(page, label, note=note)
     page.locator(".c-signing").wait_for(state="detached")
     wait_until_connected(page)
 
@@ -125,29 +127,31 @@ def attack(page: Page, shared: SharedServer, project: Path | str) -> None:
     assert Path(download.value.path()).read_bytes()[:2] == b"PK"
 
 
-def draft(page: Page, project: Path | str) -> None:
-    """From the list of projects: two records tried, kept as a draft."""
+def draft(page: Page, project: Path | str, attempts: int = 2, minutes: int = 15) -> None:
+    """From the list of projects: some records tried, a claim on the first of them, kept as a draft."""
     page.get_by_role("link", name=Path(project).name, exact=True).click()
     page.get_by_role("heading", name="Su tarea").wait_for()
     wait_until_connected(page)
     assert [step.strip() for step in page.locator("nav.c-steps a").all_inner_texts()] == ["Prueba del intruso"]
-    first, second = page.locator("fieldset.i-record").nth(0), page.locator("fieldset.i-record").nth(1)
+    records = page.locator("fieldset.i-record")
+    first = records.first
     first.get_by_label("Fuente usada").fill("prensa")
     first.get_by_label("Qué afirma").fill(CLAIM)
     first.get_by_label("Seguridad").select_option("high")
-    second.get_by_label("Minutos").fill("15")
+    for place in range(1, attempts):
+        records.nth(place).get_by_label("Minutos").fill(str(minutes))
     page.get_by_role("button", name="Guardar borrador").click()
     page.wait_for_function("document.querySelector('input[name^=claim]')?.getAttribute('value')")
     wait_until_connected(page)
 
 
-def hand_over(page: Page) -> None:
+def hand_over(page: Page, attempts: int = 2) -> None:
     """Sent only by whoever declares to know nothing of the data."""
     page.get_by_role("button", name="Enviar", exact=True).click()
     page.get_by_text("debe declarar que no conoce").wait_for()
     page.get_by_label("Declaro que no conocía").check()
     page.get_by_role("button", name="Enviar", exact=True).click()
-    page.get_by_text("Ya envió sus intentos sobre 2 registros").wait_for()
+    page.get_by_text(f"Ya envió sus intentos sobre {attempts} registros").wait_for()
 
 
 def read_claims_sent(page: Page, shared: SharedServer, project: Path | str) -> None:
@@ -158,8 +162,8 @@ def read_claims_sent(page: Page, shared: SharedServer, project: Path | str) -> N
     page.get_by_label("¿Acertó? Registro").select_option("no")
 
 
-def save_judgement(page: Page) -> None:
+def save_judgement(page: Page, attempts: int = 2) -> None:
     """Keep the answer."""
     page.get_by_role("button", name="Guardar las respuestas").click()
-    page.get_by_text("Intentos: 2; afirmaciones: 1; correctas: 0").first.wait_for()
+    page.get_by_text(f"Intentos: {attempts}; afirmaciones: 1; correctas: 0").first.wait_for()
     wait_until_connected(page)
