@@ -91,19 +91,34 @@ def sign_roster(page: Page, phrase: str = PHRASE) -> None:
     wait_until_connected(page)
 
 
-def sign(page: Page, label: str, phrase: str = PHRASE, note: str = "") -> None:
-    """Look at what is to be signed, and sign it."""
+def review(page: Page, label: str) -> None:
+    """Look at what is to be signed."""
     page.get_by_role("button", name=f"Revisar y firmar: {label}").click()
     page.get_by_text("Resumen de lo que se firma").wait_for()
-    if note:
-        page.locator(".c-signing").get_by_label("Observación").fill(note)
+
+
+def sign(page: Page, label: str, phrase: str = PHRASE) -> None:
+    """Look at what is to be signed, and sign it."""
+    review(page, label)
     page.get_by_label("Frase de paso").fill(phrase)
     page.locator(".c-signing button[type=submit]").click()
 
 
-def sign_form(page: Page, label: str, note: str = "") -> None:
+def sign_form(page: Page, label: str) -> None:
     """Sign, and see the page come back without the form."""
-    sign(page, label, note=note)
+    sign(page, label)
+    page.locator(".c-signing").wait_for(state="detached")
+    wait_until_connected(page)
+
+
+def vouch(page: Page, label: str, note: str) -> None:
+    """Sign what is not signed without a note, which the form says."""
+    review(page, label)
+    field = page.locator(".c-signing").get_by_label("cómo le consta")
+    assert field.get_attribute("required") is not None
+    field.fill(note)
+    page.get_by_label("Frase de paso").fill(PHRASE)
+    page.locator(".c-signing button[type=submit]").click()
     page.locator(".c-signing").wait_for(state="detached")
     wait_until_connected(page)
 

@@ -57,6 +57,7 @@ from tests.web.actions import (
     save_judgement,
     sign_form,
     sign_roster,
+    vouch,
     wait_until_connected,
 )
 from tests.web.shared_server import SharedServer, employ, logged_in_tab, shared_server_at
@@ -348,7 +349,7 @@ def _verifies(page: Page, shared: SharedServer, project: Path) -> None:
     page.get_by_text("el archivo es el mismo y cumple").wait_for()
     wait_until_connected(page)
     go_to(page, "Expediente")
-    sign_form(page, INTRUDER, note="supervisada en sala")
+    vouch(page, INTRUDER, "supervisada en sala")
     sign_form(page, CANDIDATE)
     assert not has_button(page, "Armar la publicación")
 

@@ -15,7 +15,7 @@ from typing import Any
 from celosia import messages
 from celosia.dossier.document import Document
 from celosia.model.paths import ReleasePaths
-from celosia.model.people import name_of_signer
+from celosia.model.people import ROLES, name_of_signer
 from celosia.model.protocols import Rule
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.candidate.approvals import (
@@ -27,6 +27,7 @@ from celosia.pipeline.candidate.approvals import (
     digest_for,
     seal_of,
 )
+from celosia.pipeline.candidate.intruder_evidence import needs_note
 from celosia.pipeline.candidate.rules import missing_signers, rules_of
 from celosia.pipeline.project.arguments import PathArg, utc_now
 from celosia.pipeline.project.folder import Project, ProjectArg, open_project
@@ -142,7 +143,8 @@ def signing_view(source: ProjectArg, what: str) -> SigningView:
     digest = digest_for(project, what, shown.figures)
     documents = (shown.sheet,) if shown.sheet is not None else ()
     details = tuple(details_for(project, what))
-    return SigningView(what, digest, seal_of(digest, shown.figures), shown.figures, documents, details)
+    note_roles = tuple(role for role in ROLES if needs_note(what, role))
+    return SigningView(what, digest, seal_of(digest, shown.figures), shown.figures, documents, details, note_roles)
 
 
 # --- releases -------------------------------------------------------------------------------------

@@ -175,11 +175,16 @@ def unanswered_text(record: AttackRecord | None, roles: Sequence[str]) -> str:
 # --- who may sign it ------------------------------------------------------------------------------
 
 
+def needs_note(what: str, role: str) -> bool:
+    """Whether whoever signs this in this role says why, or how they know."""
+    return what == "findings" or (what == "intruder" and role == VERIFIER)
+
+
 def refuse_unfit_evidence(project: Project, approval: Approval, now: datetime) -> None:
     """Stop a signature that would show nothing: without a reason, by or about somebody who is not apart."""
     if approval.what not in SUBJECTS:
         return
-    if not approval.note.strip() and (approval.what == "findings" or approval.role == VERIFIER):
+    if not approval.note.strip() and needs_note(approval.what, approval.role):
         raise ReasonMissing(what=messages.text(f"people.what.{approval.what}"))
     if approval.what != "intruder":
         return

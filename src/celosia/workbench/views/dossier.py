@@ -120,6 +120,7 @@ class SigningView:
     figures: Mapping[str, Any] = field(default_factory=dict)
     documents: tuple[Any, ...] = ()  # Documents of the dossier to be read before signing, the approval sheet first
     details: tuple[tuple[str, str], ...] = ()  # label and words, covered by the digest and never published
+    note_roles: tuple[str, ...] = ()  # roles that sign this with a note or not at all
 
 
 @dataclass(frozen=True, slots=True)

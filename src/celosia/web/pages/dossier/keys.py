@@ -151,7 +151,9 @@ def signing_form(page: PageContext, view: SigningView, roles: tuple[str, ...], s
             html.tag("code", view.digest)
         with secret_form(send, submit), html.line("c-top"):
             form_choice(capitalise(text("release.role")), "role", role_options(roles))
-            form_field(text("web_dossier.note"), "note", maxlength=500)
+            asked = [role for role in roles if role in view.note_roles]
+            note = text("web_dossier.note_asked" if asked else "web_dossier.note")
+            form_field(note, "note", required=bool(asked) and asked == list(roles), maxlength=500)
             hint = text("web_dossier.passphrase_hint")
             form_field(text("release.passphrase"), "passphrase", "password", hint, required=True)
 
