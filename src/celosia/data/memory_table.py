@@ -120,7 +120,7 @@ class MemoryTable(Table):
         dropped: NDArray[np.bool_] | None = None,
     ) -> Table:
         """The table with each combination replaced by its published one; an unknown one is suppressed."""
-        place = self._places_among(tuples)
+        place = self.places_among(tuples)
         changed = {}
         for name, codes, vocabulary in zip(tuples.names, published, vocabularies, strict=True):
             texts = pa.array([*vocabulary, SUPPRESSED], pa.large_string())
@@ -189,7 +189,7 @@ class MemoryTable(Table):
         key = pack_keys(np.stack([column.codes for column in columns], axis=1), [column.size for column in columns])
         return np.argsort(key, kind="stable")
 
-    def _places_among(self, tuples: Tuples) -> Numbers:
+    def places_among(self, tuples: Tuples) -> Numbers:
         """The place of each row's combination among some tuples; -1, the last, where it is none of them."""
         columns = [self.column(name) for name in tuples.names]
         pairs = zip(columns, tuples.vocabularies, strict=True)

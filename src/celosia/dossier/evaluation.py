@@ -51,6 +51,8 @@ def evaluation_sentences(report: EvaluationReport) -> list[str]:
     sentences.append(messages.text("evaluation.lost", loss=messages.percent(loss.loss)))
     if report.key:
         sentences.append(messages.text("evaluation.level.records", name=report.key, rows=loss.linked_rows or 0))
+    elif loss.level == "records":
+        sentences.append(messages.text("evaluation.level.position", rows=loss.linked_rows or 0))
     else:
         sentences.append(messages.text("evaluation.level.distributions"))
     return sentences + _model_sentences(report)
@@ -132,7 +134,7 @@ def definitions(report: EvaluationReport) -> list[tuple[str, ...]]:
     ids += _DISTANCES if report.distances else ()
     ids += ["association"] if report.association else []
     ids += ["pmse", "pmse_ratio"] if report.propensity else []
-    ids += _LINKED if report.key else ()
+    ids += _LINKED if report.loss.level == "records" else ()
     ids += ["at_risk"] if report.risk else []
     parts = ("name", "definition", "source")
     return [(measure, *(messages.text(f"evaluation.measure.{measure}.{part}") for part in parts)) for measure in ids]

@@ -43,6 +43,7 @@ class ComparisonRequest:
     rules: PropertyRules = field(default_factory=PropertyRules)
     quasi: tuple[str, ...] = ()
     key: str | None = None
+    links: Links | None = None  # where the rows are known to stand in the same order
     contrast: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     recoded: frozenset[str] = frozenset()
@@ -70,7 +71,7 @@ def compare(
     """All measures that the request names, over two samples."""
     report = progress or (lambda _share: None)
     open_names = [name for name in request.variables if name not in request.veiled]
-    links = link_records(before, after, request.key, request.files) if request.key else None
+    links = link_records(before, after, request.key, request.files) if request.key else request.links
     loss = information_loss(before, after, request, links)
     report(0.2)
     checks = check_properties(before, after, request.keep, open_names, request.rules)

@@ -21,6 +21,7 @@ from celosia.model.reports.evaluation import EvaluationReport, FileFacts, RiskCo
 from celosia.model.reports.scenarios import THRESHOLD, Scenario, threshold_of
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.model.variables import Role, Scale, Variable
+from celosia.pipeline.assessment.corresponding_rows import corresponding_rows
 from celosia.pipeline.assessment.errors import CandidateOfOtherPlan, NoCandidate, NoCommonColumn
 from celosia.pipeline.assessment.evaluation_risk import (
     declared_shares,
@@ -218,6 +219,7 @@ def _comparison_request(
         key=request.key,
         contrast=request.contrast,
         labels={n: v.mel_label.value for n, v in described.items() if v.mel_label and n in columns.common},
+        links=corresponding_rows((pair.before.table, pair.after.table), columns.renamed.items(), samples.tuples),
         recoded=samples.recoded,
         veiled=frozenset(veiled_variables(described)),
         files=(first.file, second.file),

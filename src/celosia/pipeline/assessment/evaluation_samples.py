@@ -49,6 +49,7 @@ class Samples:
     before: Sample
     after: Sample
     recoded: frozenset[str]
+    tuples: tuple[Tuples, Tuples]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def make_samples(
 ) -> Samples:
     """Both samples; `forced` must hold numbers, `strict` refuses a variable measured otherwise in the second file."""
     names = first.columns
-    tables = [side.data.table.tuples(side.columns) for side in (first, second)]
+    tables = first.data.table.tuples(first.columns), second.data.table.tuples(second.columns)
     before, after = (
         {name: _read_numbers(table, i, side, described.get(name)) for i, name in enumerate(names)}
         for table, side in zip(tables, (first, second), strict=True)
@@ -89,7 +90,7 @@ def make_samples(
         _sample(first, tables[0], before, numeric | recoded, weights, names),
         _sample(second, tables[1], after, numeric, weights, names),
     )
-    return Samples(*samples, frozenset(recoded))
+    return Samples(*samples, frozenset(recoded), tables)
 
 
 def _is_mostly_numbers(column: _ColumnNumbers) -> bool:
