@@ -107,6 +107,7 @@ windows: $(TEST)
 # --- documents ------------------------------------------------------------------------------------
 
 pages: $(TEST)
+	$(BIN)/python docs/notebooks.py
 	$(BIN)/python docs/generate.py
 
 docs: pages .venvs/docs/.stamp

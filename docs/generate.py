@@ -5,6 +5,8 @@
     requirements.md  every requirement with the tests that prove it, from the marks on the tests
     techniques.md    every technique with its declared parameters
     crosswalk.md     what laws and standards ask beside what of a release answers it
+    tutorial-python.md   the notebook of examples/notebooks, with what its cells show (docs/notebooks.py executes it)
+    api.md           every public name of the library, from its signature and docstring; groups and Spanish in api.toml
     architecture.md  only its table of packages, from docs/packages.toml
 
 Run by `make pages`; a test compares the result with the files kept here. Knows nothing of the site generator.
@@ -13,12 +15,15 @@ Run by `make pages`; a test compares the result with the files kept here. Knows 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
+import inspect
 import pkgutil
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -31,7 +36,8 @@ from celosia.pipeline.assessment.apply_techniques import describe_techniques
 from celosia.protocols.crosswalk import load_crosswalk, pointer_text
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from pictures import packages_picture, value_picture
+from notebooks import page_lines
+from pictures import before_after_picture, packages_picture, value_picture
 
 DOCS = Path(__file__).resolve().parent
 TESTS = DOCS.parent / "tests"
@@ -74,6 +80,12 @@ WORDS = {
         "con la carpeta de una publicación (`celosia protocol crosswalk CARPETA`), esa orden la comprueba y anota sus "
         "cifras, y con `--json` entrega `celosia/crosswalk/1`. Las reglas que la ley 21.719 permite medir son el "
         "protocolo `ley21719`, que se usa junto a otro: `celosia init --protocol minsal,ley21719`.",
+        "api": "La biblioteca, nombre por nombre",
+        "api_intro": "Cada nombre público de `celosia`, con su firma y lo que hace. Los ejemplos se ejecutan en las "
+        "pruebas, en este orden. Donde una firma termina en `**reading` se acepta además cómo leer un archivo: "
+        "`encoding`, `delimiter`, `quote`, `header`, `decimal`, `sheet`, `table`, `drop`, `rename_duplicates`, y "
+        "`engine` y `memory`. Todo informe tiene `to_frame()`, `to_dict()` y `plot()`: vea "
+        "[los resultados](python-results.md). Los tratamientos están en [Técnicas](techniques.md).",
         "parameters": "| parámetro | acepta | por omisión | para qué sirve |",
         "required": "obligatorio",
         "chance": "Usa el azar: su semilla queda en `private/` y nunca entra en una publicación.",
@@ -122,6 +134,12 @@ WORDS = {
         "the folder of a release (`celosia protocol crosswalk FOLDER`) that command verifies it and fills in its "
         "figures, and with `--json` it gives `celosia/crosswalk/1`. The rules that can be measured of law 21.719 are "
         "the protocol `ley21719`, used beside another: `celosia init --protocol minsal,ley21719`.",
+        "api": "The library, name by name",
+        "api_intro": "Every public name of `celosia`, with its signature and what it does. The examples are executed "
+        "by the tests, in this order. Where a signature ends in `**reading`, how to read a file is accepted too: "
+        "`encoding`, `delimiter`, `quote`, `header`, `decimal`, `sheet`, `table`, `drop`, `rename_duplicates`, and "
+        "`engine` and `memory`. Every report has `to_frame()`, `to_dict()` and `plot()`: see "
+        "[the results](python-results.md). The treatments are in [Techniques](techniques.md).",
         "parameters": "| parameter | accepts | by default | what it is for |",
         "required": "required",
         "chance": "Draws by chance: its seed stays in `private/` and never enters a release.",
@@ -152,11 +170,18 @@ def pages() -> dict[Path, str]:
         "requirements.md": requirements_page,
         "techniques.md": techniques_page,
         "crosswalk.md": crosswalk_page,
+        "api.md": api_page,
         "architecture.md": architecture_page,
         "pictures/packages.svg": packages_picture,
         "pictures/value.svg": value_picture,
+        "pictures/before-after.svg": before_after_picture,
     }
-    return {DOCS / language / name: make(language) for language in messages.LANGUAGES for name, make in makers.items()}
+    made = {DOCS / language / name: make(language) for language in messages.LANGUAGES for name, make in makers.items()}
+    for language in messages.LANGUAGES:
+        lines, pictures = page_lines(language)
+        made[DOCS / language / "tutorial-python.md"] = _joined(lines)
+        made |= {DOCS / language / "pictures" / name: text for name, text in pictures.items()}
+    return made
 
 
 def _opening(language: str, name: str) -> list[str]:
@@ -268,6 +293,74 @@ def _parameter_row(name: str, param: dict, words: dict[str, str]) -> str:
 
 def _default(value: object) -> str:
     return "–" if value in (None, [], "") else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+# --- the library ------------------------------------------------------------------------------------
+
+# Names that stand in annotations and mean nothing to a reader.
+_KNOWN_AS = {"Names": "str | Sequence[str]", "PathArg": "str | Path", "ProjectArg": "str | Path | Project"}
+
+
+def api_page(language: str) -> str:
+    """Every public name by group: its signature, what it does, the members of the classes, and an example."""
+    lines = _opening(language, "api")
+    document = tomllib.loads((DOCS / "api.toml").read_text("utf-8"))
+    for group in document["groups"]:
+        lines += [f"## {group[language]}", ""]
+        lines += ["```python", group["example"].strip(), "```", ""] if group["example"] else []
+        for name in group["names"]:
+            lines += _api_lines(name, document[language])
+    return _joined(lines)
+
+
+def _api_lines(name: str, stated: dict[str, str]) -> list[str]:
+    """A function with its signature, or a class with its members; what api.toml says goes before the docstring."""
+    thing = getattr(celosia, name)
+    text = stated.get(name) or inspect.getdoc(thing) or ""
+    summary, _, rest = text.partition("\n\n")
+    lines = [f"### `{name}` {{ #{name} }}", "", _one_line(summary), ""]
+    if not inspect.isclass(thing):
+        lines += ["```python", _signature(name, thing), "```", ""]
+    lines += [_one_line(rest), ""] if rest else []
+    if inspect.isclass(thing):
+        members = [(each, stated.get(f"{name}.{each}", own)) for each, own in api_members(thing)]
+        lines += ["| | |", "|---|---|", *(f"| `{each}` | {_one_line(own)} |" for each, own in members), ""]
+    return lines
+
+
+def api_members(kind: type) -> list[tuple[str, str]]:
+    """The public fields, properties and methods of a class itself, in their order."""
+    fields = [field.name for field in dataclasses.fields(kind) if field.name != "material"]
+    own = [name for name, member in vars(kind).items() if isinstance(member, property) or inspect.isfunction(member)]
+    inherited = {"summary", "records", "words", "as_dict", "drawings"}
+    names = [*fields, *(name for name in own if not name.startswith("_") and name not in inherited)]
+    return [(name, inspect.getdoc(getattr(kind, name, None)) or "" if name not in fields else "") for name in names]
+
+
+def _signature(name: str, function: object) -> str:
+    """A call as it is written: one parameter a line, with what it takes and its default."""
+    lines = [f"{name}("]
+    parameters = inspect.signature(function).parameters.values()
+    starred = False
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            lines.append("    *,")
+            starred = True
+        prefix = {parameter.VAR_KEYWORD: "**", parameter.VAR_POSITIONAL: "*"}.get(parameter.kind, "")
+        starred = starred or prefix == "*"
+        annotation = re.sub(r"\b[A-Z]\w+\b", lambda word: _KNOWN_AS.get(word[0], word[0]), str(parameter.annotation))
+        default = "" if parameter.default is parameter.empty else f" = {_written(parameter.default)}"
+        lines.append(f"    {prefix}{parameter.name}: {annotation}{default},")
+    return "\n".join([*lines, ")"])
+
+
+def _written(value: object) -> str:
+    """A default as a caller would write it."""
+    return repr(str(value)) if isinstance(value, str) else str(value) if isinstance(value, Fraction) else repr(value)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 # --- architecture -----------------------------------------------------------------------------------

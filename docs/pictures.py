@@ -74,6 +74,41 @@ def value_picture(language: str) -> str:
     return _drawing(MARGIN + 104, shapes)
 
 
+# A table before and after: invented people, real communes and provinces.
+ROWS = (
+    (("12.345.678-5", "34", "F", "Ñuñoa", "J18"), ("30–39", "F", "Santiago", "J18")),
+    (("9.876.543-3", "37", "F", "Macul", "I21"), ("30–39", "F", "Santiago", "I21")),
+    (("15.222.333-9", "71", "M", "Viña del Mar", "S72"), ("70–79", "M", "Valparaíso", "S72")),
+    (("7.111.222-0", "75", "M", "Valparaíso", "J18"), ("70–79", "M", "Valparaíso", "J18")),
+    (("18.000.111-2", "103", "M", "Putre", "K35"), ("*", "*", "*", "*")),
+)
+HEADS = {
+    "es": (("RUN", "edad", "sexo", "comuna", "diagn."), ("edad", "sexo", "provincia", "diagn.")),
+    "en": (("RUN", "age", "sex", "commune", "diagn."), ("age", "sex", "province", "diagn.")),
+}
+TITLES = {"es": ("antes", "después: k ≥ 2, l ≥ 2"), "en": ("before", "after: k ≥ 2, l ≥ 2")}
+WIDTHS = ((120, 55, 50, 120, 65), (70, 50, 120, 65))
+
+
+def before_after_picture(language: str) -> str:
+    """Five rows as they came and as they leave."""
+    shapes: list[str] = []
+    left, step = float(MARGIN), 30
+    for side, widths in enumerate(WIDTHS):
+        shapes.append(_text(left, MARGIN + 14, TITLES[language][side], "start", "name"))
+        table = (HEADS[language][side], *(row[side] for row in ROWS))
+        for number, cells in enumerate(table):
+            top, x = MARGIN + 26 + number * step, left
+            shapes.append(f'<rect x="{left:.1f}" y="{top}" width="{sum(widths)}" height="{step - 4}" rx="4"/>')
+            for cell, width in zip(cells, widths, strict=True):
+                shapes.append(_text(x + 10, top + 18, cell, "start", "plain" if number else "muted"))
+                x += width
+        left += sum(widths) + 70
+        if not side:
+            shapes.append(f'<path d="M{left - 58:.0f} {MARGIN + 26 + 3 * step} h36" class="arrow"/>')
+    return _drawing(MARGIN + 26 + len(ROWS) * step + step + MARGIN / 2, shapes)
+
+
 def _parts(names: dict, package: str) -> list[str]:
     return [name.partition(".")[2] for name in names if name.startswith(f"{package}.")]
 

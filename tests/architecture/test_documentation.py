@@ -23,7 +23,8 @@ DOCS = REPOSITORY / "docs"
 PAGES = set("index install first-steps architecture dependencies errors commands glossary formats requirements".split())
 
 
-def _load(name: str) -> ModuleType:
+def load_script(name: str) -> ModuleType:
+    """A script of docs/ as a module."""
     spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -81,7 +82,7 @@ def test_both_languages_have_the_same_pages() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_generated_page_is_not_stale(language: str, page: str) -> None:
     path = DOCS / language / f"{page}.md"
-    fresh = getattr(_load("generate"), f"{page}_page")(language)
+    fresh = getattr(load_script("generate"), f"{page}_page")(language)
     assert path.read_text("utf-8") == fresh, f"run `make pages`: {path.relative_to(REPOSITORY)} is stale"
 
 
@@ -182,7 +183,7 @@ def _requirements_without_answer(stated: dict, proved: dict[str, list[str]]) -> 
 
 
 def test_every_requirement_of_a_finished_capability_has_a_test_or_a_reason() -> None:
-    generate = _load("generate")
+    generate = load_script("generate")
     assert _requirements_without_answer(generate.declared(), generate.proofs()) == []
 
 
@@ -200,7 +201,7 @@ def test_an_unanswered_requirement_would_be_seen() -> None:
 
 
 def test_requirements_are_stated_in_both_languages_and_belong_to_known_capabilities() -> None:
-    stated = _load("generate").declared()
+    stated = load_script("generate").declared()
     known = set(stated["capabilities"])
     faults = [
         each
@@ -212,14 +213,14 @@ def test_requirements_are_stated_in_both_languages_and_belong_to_known_capabilit
 
 
 def test_a_mark_names_a_requirement_that_exists() -> None:
-    generate = _load("generate")
+    generate = load_script("generate")
     stated = generate.declared()
     assert set(generate.proofs()) <= set(stated["requirements"]) | set(stated["readings"])
 
 
 def test_our_list_of_requirements_is_complete(shared: Path) -> None:
     text = (shared / "REQUIREMENTS.md").read_text("utf-8")
-    stated = _load("generate").declared()
+    stated = load_script("generate").declared()
     assert set(stated["requirements"]) == set(re.findall(r"^\| ([MAPY]\d\d) \|", text, flags=re.M))
     assert set(stated["readings"]) == set(re.findall(r"^\| (X\d+) \|", text, flags=re.M))
 
@@ -233,4 +234,4 @@ def test_our_list_of_requirements_is_complete(shared: Path) -> None:
     ],
 )
 def test_a_page_that_loads_something_from_outside_is_seen(page: str, loads: int) -> None:
-    assert len(_load("finish_site").outside(page)) == loads
+    assert len(load_script("finish_site").outside(page)) == loads

@@ -1,4 +1,4 @@
-"""The output printed in the README and the first steps is what the demonstration really prints."""
+"""The output printed in the first steps is what the demonstration really prints."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from tests.architecture.source_files import REPOSITORY
 
 PAGES = {
-    "es": (REPOSITORY / "README.es.md", REPOSITORY / "docs" / "es" / "first-steps.md"),
-    "en": (REPOSITORY / "README.md", REPOSITORY / "docs" / "en" / "first-steps.md"),
+    "es": (REPOSITORY / "docs" / "es" / "first-steps.md",),
+    "en": (REPOSITORY / "docs" / "en" / "first-steps.md",),
 }
 PROGRAM = "import sys; from celosia.cli import main; sys.exit(main())"
 
