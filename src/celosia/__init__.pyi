@@ -1,9 +1,4 @@
 from . import treatments as treatments
-from .hierarchy.descriptions import dates as dates
-from .hierarchy.descriptions import groups as groups
-from .hierarchy.descriptions import intervals as intervals
-from .hierarchy.descriptions import mask as mask
-from .hierarchy.descriptions import official as official
 from .library.assessment import apply as apply
 from .library.assessment import attack as attack
 from .library.assessment import measure as measure
@@ -12,10 +7,15 @@ from .library.deprecated import apply_steps as apply_steps
 from .library.deprecated import intrude as intrude
 from .library.deprecated import make_plan as make_plan
 from .library.deprecated import run_plan as run_plan
+from .library.hierarchies import dates as dates
+from .library.hierarchies import groups as groups
+from .library.hierarchies import intervals as intervals
+from .library.hierarchies import mask as mask
+from .library.hierarchies import official as official
 from .library.language import set_language as set_language
 from .library.project_walk import plan as plan
 from .library.project_walk import run as run
-from .library.suggested_roles import SuggestedRoles as SuggestedRoles
+from .model.reports.suggested_roles import SuggestedRoles as SuggestedRoles
 from .pipeline.assessment.cross_table import cross_table as cross_table
 from .pipeline.assessment.evaluate import evaluate as evaluate
 from .pipeline.assessment.individual_risk import people_risk as people_risk

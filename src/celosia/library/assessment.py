@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from celosia.library.suggested_roles import SuggestedRoles
 from celosia.model.reports.attacks import AttackReport
 from celosia.model.reports.measures import MeasureReport
+from celosia.model.reports.suggested_roles import SuggestedRoles
 from celosia.pipeline.assessment import on_files
 from celosia.pipeline.assessment.apply_techniques import ApplyResult, apply_steps
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.intake.open_table import open_table
 from celosia.pipeline.intruder.attack import intrude
 from celosia.pipeline.intruder.battery import ATTEMPTS
-from celosia.pipeline.project.arguments import PathArg, check_arguments, column_name, column_names, whole_number
+from celosia.pipeline.project.arguments import Names, PathArg, check_arguments, column_names, whole_number
 from celosia.pipeline.project.progress import Progress
-
-Names = str | Sequence[str]
 
 
 @check_arguments
+@remember_frame_kind
 def measure(
     source: Any,
     quasi: Names,
@@ -29,15 +29,15 @@ def measure(
     **reading: Any,
 ) -> MeasureReport:
     """Every criterion's measure over the quasi-identifiers of a file, database, project or frame."""
-    names = column_names("quasi", quasi), column_names("sensitive", sensitive)
-    return on_files.measure(source, *names, column_name("person", person), missing, **reading)
+    return on_files.measure(source, quasi, sensitive, person, missing, **reading)
 
 
 @check_arguments
+@remember_frame_kind
 def suggest(source: Any, **reading: Any) -> SuggestedRoles:
     """What each column seems to be, with the evidence; `quasi`, `sensitive` and `identifiers` are its names by role."""
     with open_table(source, **reading) as data:
-        return SuggestedRoles(data.variables, data.person)
+        return SuggestedRoles(tuple(data.variables), data.person)
 
 
 @check_arguments
@@ -70,10 +70,10 @@ def attack(
         earlier=earlier,
         control=control,
         original=original,
-        quasi=column_names("quasi", quasi),
-        sensitive=column_names("sensitive", sensitive),
-        person=column_name("person", person),
-        household=column_name("household", household),
+        quasi=quasi,
+        sensitive=sensitive,
+        person=person,
+        household=household,
         seed=whole_number("seed", seed, 0),
         attempts=whole_number("attempts", attempts, 1),
         report=report,
@@ -95,5 +95,4 @@ def apply(
 ) -> ApplyResult:
     """Perform techniques on a file, write the result, and measure the risk that remains."""
     text = None if seed is None else str(seed)
-    names = column_names("quasi", quasi)
-    return apply_steps(source, steps, out, seed=text, quasi=names, overwrite=overwrite, report=report, **reading)
+    return apply_steps(source, steps, out, seed=text, quasi=quasi, overwrite=overwrite, report=report, **reading)

@@ -27,12 +27,11 @@ from celosia.pipeline.frames.errors import (
     FrameChanged,
     FrameFails,
     FrameUnavailable,
-    HierarchyNotUnderstood,
     IdentifierLeftIn,
     NoCriterion,
     SensitiveNeeded,
 )
-from celosia.pipeline.planning.errors import NoFeasiblePlan
+from celosia.pipeline.planning.errors import HierarchyNotUnderstood, NoFeasiblePlan
 from celosia.pipeline.planning.plan import make_plan
 from celosia.pipeline.project.errors import UnknownArgument, WrongArgument
 from tests.pipeline.frames.made_people import KINDS, ZIP_LEVELS, as_kind, as_rows, made_people

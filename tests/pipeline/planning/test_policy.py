@@ -14,7 +14,7 @@ from celosia.model.variables import Role, Variable
 from celosia.pipeline.intake.init_project import init
 from celosia.pipeline.planning.errors import BelowProtocol, NoSensitivePublished
 from celosia.pipeline.planning.policy import policy_of
-from celosia.pipeline.project.errors import WrongSetting
+from celosia.pipeline.project.errors import UnknownArgument, WrongSetting
 from celosia.pipeline.project.files import read_toml
 from celosia.pipeline.project.folder import open_project
 from celosia.risk.errors import CriterionIncomplete
@@ -238,6 +238,6 @@ def test_an_unknown_protocol_or_reading_choice_is_ours_to_refuse(tmp_path):
     (tmp_path / "datos.csv").write_text("SEXO\nH\n", "utf-8")
     with pytest.raises(ValueOutOfRange, match="minsal, atenea, mel"):
         init(tmp_path / "datos.csv", tmp_path / "one", ("zz",))
-    with pytest.raises(ValueOutOfRange, match="encoding"):
+    with pytest.raises(UnknownArgument, match="encoding"):
         init(tmp_path / "datos.csv", tmp_path / "one", encodng="utf-8")
     assert not (tmp_path / "one").exists()

@@ -26,6 +26,7 @@ from celosia.cli.show import (
 if TYPE_CHECKING:
     from celosia.model.plan import Plan
     from celosia.model.verdict import CheckReport
+    from celosia.pipeline.planning.stated_inputs import StatedInputs
 
 
 def plan_command() -> click.Command:
@@ -34,6 +35,12 @@ def plan_command() -> click.Command:
 
     params = [
         project_argument(),
+        names_option("plan", "--quasi"),
+        names_option("plan", "--sensitive"),
+        names_option("plan", "--identifiers"),
+        option("plan", "--purpose"),
+        option("plan", "--hierarchy", "hierarchies", multiple=True, metavar="A=…"),
+        option("plan", "--level", "levels", multiple=True, metavar="A=1"),
         option("plan", "--method", type=click.Choice(METHODS)),
         option("plan", "--k", type=click.IntRange(min=1)),
         option("plan", "--l", type=click.IntRange(min=1)),
@@ -44,6 +51,7 @@ def plan_command() -> click.Command:
         option("plan", "--missing-reading", "reading", type=click.Choice(["own", "wildcard"])),
         names_option("plan", "--order"),
         names_option("plan", "--keep"),
+        option("plan", "--weight", "weights", multiple=True, metavar="A=2"),
         option("plan", "--metric", type=click.Choice(METRICS)),
         option("plan", "--mean", type=click.Choice(MEANS)),
         option("plan", "--partition", metavar="VARIABLE"),
@@ -64,16 +72,20 @@ def plan(
     order: tuple[str, ...],
     keep: tuple[str, ...],
     criteria: tuple[str, ...],
-    **overrides: Any,
+    weights: tuple[str, ...],
+    **choices: Any,
 ) -> None:
     """Plan and show."""
-    from celosia.pipeline.planning.criterion_syntax import read_criteria
+    from celosia.pipeline.planning.option_syntax import read_criteria, read_weights
     from celosia.pipeline.planning.plan import make_plan
+    from celosia.pipeline.planning.stated_inputs import write_stated_inputs
 
+    stated, overrides = _stated_inputs(choices)
     announce_first_time(as_json)
     with watching(as_json) as report:
+        write_stated_inputs(project, stated)
         asked: dict[str, Any] = {"order": order or None, "keep": keep or None}
-        asked["criteria"] = read_criteria(criteria) or None
+        asked |= {"criteria": read_criteria(criteria) or None, "weights": read_weights(weights) or None}
         result = make_plan(project, report=report, **asked, **overrides)
     print_report(result.plan, as_json, show_plan)
     if not as_json:
@@ -81,6 +93,23 @@ def plan(
         # Without a protocol nothing is published, but a plan may still be applied.
         if not print_next_act(project):
             say("plan.alone", folder=project)
+
+
+def _stated_inputs(choices: dict[str, Any]) -> tuple[StatedInputs, dict[str, Any]]:
+    """The roles, hierarchies and levels among the options, and the options that are left."""
+    from celosia.pipeline.planning.option_syntax import read_hierarchies, read_levels
+    from celosia.pipeline.planning.stated_inputs import StatedInputs
+
+    rest = dict(choices)
+    stated = StatedInputs(
+        quasi=rest.pop("quasi"),
+        sensitive=rest.pop("sensitive"),
+        identifiers=rest.pop("identifiers"),
+        purpose=rest.pop("purpose") or "",
+        hierarchies=read_hierarchies(rest.pop("hierarchies")),
+        levels=read_levels(rest.pop("levels")),
+    )
+    return stated, rest
 
 
 def show_plan(plan: Plan) -> None:

@@ -22,6 +22,7 @@ class SuggestedRoles(Report):
     """One line per column, in the order of the table; it is read like a tuple of variables."""
 
     variables: tuple[Variable, ...]
+    person: str | None = None  # the column that seems to tell one person from another
 
     def __iter__(self) -> Iterator[Variable]:
         return iter(self.variables)

@@ -124,8 +124,14 @@ def apply_steps(
 
 
 def treat(frame: Any, name: str, *, seed: bytes | str | int | None = None, **settings: Any) -> TreatedFrame:
-    """One technique on a pandas, Polars or Arrow frame: the same kind of frame, and the report of the change."""
-    step = {"technique": name, **settings}
+    """One technique on a pandas, Polars or Arrow frame: the same kind of frame, and the report of the change.
+
+    A parameter called as a keyword of Python is written with `_` behind it (`as_`), and one column may be a text.
+    """
+    stated = {key.removesuffix("_"): value for key, value in settings.items()}
+    if isinstance(stated.get("columns"), str):
+        stated["columns"] = [stated["columns"]]
+    step = {"technique": name, **stated}
     _refuse_pseudonyms([step])
     return treat_frame(frame, step, _seed_bytes(seed))
 

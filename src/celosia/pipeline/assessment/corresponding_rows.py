@@ -44,8 +44,8 @@ def _shows_the_order(before: CodedColumn, after: CodedColumn) -> bool:
     if not before.row_texts().equals(after.row_texts()):
         return False
     counts = before.row_counts()
-    is_key = counts.max(initial=0) == 1
+    is_key = int(counts.max(initial=0)) == 1
     runs = int((codes[1:] != codes[:-1]).sum()) + 1
     # How many orders the values have: the multinomial coefficient, as a logarithm.
     orders = lgamma(len(codes) + 1) - sum(lgamma(count + 1) for count in counts.tolist())
-    return is_key or (runs > np.count_nonzero(counts) and orders > _BY_CHANCE)
+    return is_key or (runs > int(np.count_nonzero(counts)) and orders > _BY_CHANCE)

@@ -28,6 +28,7 @@ from celosia.pipeline.assessment.errors import HouseholdUnknown, PopulationTooSm
 from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.population import parse_numbers, read_population
+from celosia.pipeline.project.arguments import Names, check_arguments
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.risk import attackers, individual
 from celosia.risk.classes import fully_masked
@@ -40,10 +41,11 @@ Weights = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
+@check_arguments
 @remember_frame_kind
 def people_risk(
     source: Any,
-    variables: Sequence[str] | None = None,
+    variables: Names | None = None,
     weight: str | None = None,
     household: str | None = None,
     population: Any = None,

@@ -15,6 +15,7 @@ from celosia.model.variables import Variable
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.hierarchies import sensitive_hierarchies
 from celosia.pipeline.planning.policy import hierarchy_specs
+from celosia.pipeline.project.arguments import check_arguments
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.risk.measures import measure as measure_tuples
 from celosia.techniques.errors import SensitiveIsQuasi
@@ -41,6 +42,7 @@ def suggest(source: Any, **reading: Any) -> tuple[Variable, ...]:
         return data.variables
 
 
+@check_arguments
 def profile(source: Any, rare: int = 3, **reading: Any) -> ProfileReport:
     """What a table holds and how exposed it is."""
     # Loads the dossier, which `measure` does not need.

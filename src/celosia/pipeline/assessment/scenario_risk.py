@@ -33,6 +33,7 @@ from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.assessment.on_files import project_hierarchies
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.hierarchies import compiled_hierarchies
+from celosia.pipeline.project.arguments import Names, check_arguments
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.pipeline.project.settings_schema import SCENARIO
 from celosia.risk.scenarios import all_combinations as combinations_up_to
@@ -58,6 +59,7 @@ class ScenarioRequest:
         return bool(self.quasi) or (bool(self.scenarios) and self.all_combinations is None)
 
 
+@check_arguments
 @remember_frame_kind
 def scenario_risk(
     source: Any,
@@ -65,7 +67,7 @@ def scenario_risk(
     *,
     all_combinations: int | None = None,
     threshold: Any = None,
-    quasi: Sequence[str] = (),
+    quasi: Names = (),
     identifiers: bool = False,
     person: str | None = None,
     table: bool = False,

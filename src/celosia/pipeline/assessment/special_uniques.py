@@ -31,7 +31,7 @@ from celosia.pipeline.assessment.on_files import project_hierarchies
 from celosia.pipeline.intake.open_table import OpenTable, open_table
 from celosia.pipeline.planning.hierarchies import compiled_hierarchies
 from celosia.pipeline.planning.population import parse_numbers, read_population
-from celosia.pipeline.project.arguments import PathArg
+from celosia.pipeline.project.arguments import Names, PathArg, check_arguments
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.risk import geography, rarity
 from celosia.risk import special_uniques as scores
@@ -43,10 +43,11 @@ _FEW = 100  # with more values than this, two of them are visible
 ValueCounts = tuple[tuple[str, int], ...]
 
 
+@check_arguments
 @remember_frame_kind
 def special_uniques(
     source: Any,
-    variables: Sequence[str] | None = None,
+    variables: Names | None = None,
     max_size: int | None = None,
     scoring: str = Scoring.ORIGINAL,
     fraction: float = scores.DIS_FRACTION,
@@ -114,6 +115,7 @@ def _row(tuples: Tuples, scored: scores.SpecialUniques, row: int) -> Iterator[ob
     yield from scored.contribution[row].tolist()
 
 
+@check_arguments
 @remember_frame_kind
 def geography_rule(
     source: Any,
@@ -125,7 +127,7 @@ def geography_rule(
     population_count: str | None = None,
     floors: Sequence[int] = FLOORS,
     hierarchy: Mapping[str, Any] | None = None,
-    unknown: Sequence[str] = (),
+    unknown: Names = (),
     **reading: Any,
 ) -> GeographyReport:
     """Whether every area of a variable has more than `minimum` units of the smallest unit, at each level of detail.
@@ -220,11 +222,12 @@ def _area_variable(data: OpenTable, name: str, unknown: Sequence[str]) -> Variab
     return replace(variable, kind=Kind.LOCATION, scale=Scale.CATEGORICAL, unknown=codes)
 
 
+@check_arguments
 @remember_frame_kind
 def rare_values(
     source: Any,
     threshold: int = RARE,
-    variables: Sequence[str] | None = None,
+    variables: Names | None = None,
     person: str | None = None,
     report: Progress = None,
     **reading: Any,

@@ -20,33 +20,33 @@ from celosia.model import dictionary
 from celosia.model.plan import Plan
 from celosia.model.variables import Variable
 from celosia.model.verdict import CheckReport
+from celosia.pipeline.assessment.frame_kinds import remember_frame_kind
 from celosia.pipeline.candidate.check_file import SourceReference
 from celosia.pipeline.candidate.run import apply_solution
 from celosia.pipeline.frames.anonymized_frame import AnonymizedFrame, ProjectMaterial
 from celosia.pipeline.frames.criteria import Limits, asked_criteria, policy_document
-from celosia.pipeline.frames.given_hierarchies import (
-    GivenHierarchies,
-    proposed_descriptions,
-    read_given_hierarchies,
-)
 from celosia.pipeline.frames.recount import check_frame
 from celosia.pipeline.frames.restore import Rows, frame_like
 from celosia.pipeline.frames.roles import NamedColumns, describe_by_role, refuse_wrong_names, warn_of_doubtful
 from celosia.pipeline.intake.open_table import OpenTable, describe_columns
 from celosia.pipeline.planning.errors import NothingLeft
+from celosia.pipeline.planning.given_hierarchies import (
+    GivenHierarchies,
+    proposed_descriptions,
+    read_given_hierarchies,
+)
 from celosia.pipeline.planning.plan import drops_everybody, nearest_miss, plan_for, refuse_excess
 from celosia.pipeline.planning.policy import policy_of
 from celosia.pipeline.planning.search_input import SearchInput, build_search_input
 from celosia.pipeline.planning.solution import Solution
 from celosia.pipeline.planning.solve import solve
 from celosia.pipeline.planning.steps import AfterSteps
-from celosia.pipeline.project.arguments import check_arguments, column_name, column_names
+from celosia.pipeline.project.arguments import Names, check_arguments
 from celosia.pipeline.project.files import digest_of_bytes
 from celosia.pipeline.project.progress import Progress
 from celosia.solver.problem import NoSolution
 
 F = TypeVar("F")
-Names = str | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class _Prepared:
 
 
 @check_arguments
+@remember_frame_kind
 def anonymize(
     frame: F,
     *,
@@ -101,13 +102,7 @@ def anonymize(
     are columns that leave as they are whatever they seem to be. `max_suppression` is the share of rows that may be
     suppressed: they show `*`, or leave with `suppressed="drop"`. `levels` fixes or bounds the level of a variable.
     """
-    columns = NamedColumns(
-        column_names("quasi", quasi),
-        column_names("sensitive", sensitive),
-        column_name("person", person),
-        column_names("identifiers", identifiers),
-        column_names("keep", keep),
-    )
+    columns = NamedColumns(tuple(quasi), tuple(sensitive), person, tuple(identifiers), tuple(keep))
     limits = Limits(k, l, t, tuple(criteria), max_suppression)
     search: dict[str, Any] = {
         "method": method,
@@ -117,7 +112,7 @@ def anonymize(
         "suppressed": suppressed,
     }
     search |= {"mask_sensitive": mask_sensitive, "reading": reading, "time_limit": time_limit}
-    search |= {"order": list(column_names("order", order)) or None, "partition": partition}
+    search |= {"order": list(order) or None, "partition": partition}
     policy = {"criteria": asked_criteria(limits, columns.sensitive), "limit": limits.share, **search}
     with contextlib.closing(LazyEngine()) as lazy_engine:
         prepared = _prepare(frame, lazy_engine, columns, policy, (hierarchies or {}, levels or {}), purpose)

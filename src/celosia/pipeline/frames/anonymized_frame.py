@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from html import escape
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +16,7 @@ from celosia import messages
 from celosia.hierarchy.model import Hierarchy
 from celosia.model.plan import Plan
 from celosia.model.reports.evaluation import EvaluationReport
+from celosia.model.reports.report import Records, Report, html_table
 from celosia.model.verdict import CheckReport
 from celosia.pipeline.frames.roles import NamedColumns
 
@@ -35,7 +35,7 @@ class ProjectMaterial:
 
 
 @dataclass(frozen=True, repr=False)
-class AnonymizedFrame(Generic[F]):
+class AnonymizedFrame(Report, Generic[F]):
     """An anonymous frame with the plan that made it and the check that it passed."""
 
     frame: F
@@ -92,7 +92,20 @@ class AnonymizedFrame(Generic[F]):
 
         return save_project(self.plan, self.material, Path(folder), now)
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def summary(self) -> str:
+        """What was lost and suppressed, and the smallest class."""
+        return "; ".join(f"{name}: {value}" for name, value in self._figures())
+
+    def records(self) -> Records:
+        """The level of each quasi-identifier, and what it shows where it is not as it was."""
+        details = self.plan.notes.get("detail", {})
+        return [
+            {"variable": name, "level": self.levels.get(name), "shown": details.get(name, {}).get("builder")}
+            for name in self.plan.policy["quasi"]
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
         """The figures as plain data, without a row."""
         return {
             "format": "celosia/anonymized/1",
@@ -129,8 +142,9 @@ class AnonymizedFrame(Generic[F]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._figures())
-        return f"<table><caption>{escape(messages.text('library.title'))}</caption>{rows}</table>"
+        return html_table(
+            messages.text("library.title"), [{"figure": name, "value": value} for name, value in self._figures()]
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: never the rows that came in."""

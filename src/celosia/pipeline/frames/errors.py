@@ -17,10 +17,6 @@ class SensitiveNeeded(WrongUse, fields="criterion"):
     """A criterion of sensitive values is asked for and no sensitive column is named."""
 
 
-class HierarchyNotUnderstood(WrongUse, fields="variable known"):
-    """What was given as a hierarchy is no description, table or official list."""
-
-
 class FrameFails(Refusal, fields="failing"):
     """The frame that was made does not meet the policy: it is not given back."""
 

@@ -46,7 +46,7 @@ from celosia.pipeline.intake.proposed_treatments import proposed_steps, treatmen
 from celosia.pipeline.intake.repeated_variables import with_repetitions
 from celosia.pipeline.intake.source_address import is_address, resolved_source
 from celosia.pipeline.project import journal as _journal
-from celosia.pipeline.project.arguments import PathArg, refuse_unknown_choices, utc_now
+from celosia.pipeline.project.arguments import PathArg, check_arguments, refuse_unknown_choices, utc_now
 from celosia.pipeline.project.folder import Project, open_project
 from celosia.pipeline.project.progress import Progress, stage_progress
 from celosia.pipeline.project.settings import config_document, source_dict
@@ -99,10 +99,11 @@ class InitResult(Report):
         }
 
 
+@check_arguments
 def init(
     source: Any,
     into: PathArg | None = None,
-    protocols: Sequence[str] = (),
+    protocols: str | Sequence[str] = (),
     given_dictionary: PathArg | None = None,
     person: str | None = None,
     *,

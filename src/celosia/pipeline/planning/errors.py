@@ -26,6 +26,14 @@ class QuasiRemoved(Refusal, fields="variables"):
     """The quasi-identifiers with a purpose are all to be removed, so nothing may be published."""
 
 
+class HierarchyNotUnderstood(WrongUse, fields="variable known"):
+    """What was given as a hierarchy is no description, table or official list."""
+
+
+class PurposeMissing(WrongUse, fields="variables"):
+    """A column that is to leave has no purpose."""
+
+
 class NothingLeft(Refusal):
     """Every record is suppressed, so no file would be left."""
 

@@ -21,8 +21,8 @@ from celosia.hierarchy.descriptions import official
 from celosia.hierarchy.model import Hierarchy
 from celosia.hierarchy.official import LISTS
 from celosia.model.variables import Variable
-from celosia.pipeline.frames.errors import HierarchyNotUnderstood
 from celosia.pipeline.intake.proposed_hierarchies import complete_description, default_spec
+from celosia.pipeline.planning.errors import HierarchyNotUnderstood
 from celosia.pipeline.planning.hierarchy_files import hierarchy_file_name
 
 _FOLDER = "hierarchies"
