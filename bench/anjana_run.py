@@ -2,13 +2,14 @@
 
 Reads a job as JSON from standard input: path, separator, quasi, hierarchies (a file of each, in ARX's layout), k,
 percent (records that may be dropped). Prints the level of each variable, the rows kept, the smallest class among
-them, and the seconds.
+them, the seconds and the most memory held.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import resource
 import sys
 import time
 from typing import Any
@@ -35,7 +36,8 @@ def main() -> None:
     levels = utils.get_transformation(found, job["quasi"], hierarchies) if len(found) else []
     smallest = int(found.groupby(job["quasi"]).size().min()) if len(found) else 0
     answer = {"levels": [int(level) for level in levels], "kept": len(found), "smallest": smallest}
-    json.dump(answer | {"seconds": seconds}, sys.stdout)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in KiB
+    json.dump(answer | {"seconds": seconds, "memory": memory}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Reads a job as JSON from standard input: path, quasi, sensitive, numeric, shuffl
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -37,7 +38,9 @@ def main() -> None:
         data = data.sample(frac=1, random_state=job["shuffle"])
     start = time.perf_counter()
     figures = {name: float(of(data, job["quasi"], [job["sensitive"]])) for name, of in NINE.items()}
-    json.dump({"figures": figures, "seconds": time.perf_counter() - start}, sys.stdout)
+    seconds = time.perf_counter() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in KiB
+    json.dump({"figures": figures, "seconds": seconds, "memory": memory}, sys.stdout)
 
 
 if __name__ == "__main__":
