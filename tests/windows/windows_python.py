@@ -8,7 +8,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PYTHON = Path(os.environ.get("CELOSIA_WINDOWS", REPOSITORY / "build" / "windows")) / "python"
-_LONGEST = 900  # seconds of one command on a busy machine
+_LONGEST = 1500  # seconds of one command on a busy machine
 
 
 def windows_path(path: Path) -> str:
