@@ -93,6 +93,13 @@ def test_a_name_with_its_accents_apart_is_the_same_name(tmp_path: Path, on_disk:
     assert new.name == "nuevo año.csv"
 
 
+def test_windows_finds_a_name_with_its_accents_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "WINDOWS", True)
+    monkeypatch.setattr(paths, "_opens_long_paths", lambda: True)
+    (tmp_path / f"{APART}.csv").write_bytes(b"SEXO\n")
+    assert paths.usable_path(tmp_path / f"{TOGETHER}.csv").is_file()
+
+
 def test_a_command_finds_a_file_that_came_from_macos(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / f"{APART}.csv").write_bytes(b"SEXO,EDAD\n" + b"M,3\nH,4\n" * 20)
     assert main(["measure", str(tmp_path / f"{TOGETHER}.csv"), "--quasi", "SEXO,EDAD"]) == 0

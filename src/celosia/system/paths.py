@@ -29,7 +29,7 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w.:\\/~+][\w.:\\/~+-]*")
 
 def usable_path(path: Path) -> Path:
     """The path of a file or folder by which this system opens it, and what is made below it."""
-    return Path(_long_path(str(path))) if system.WINDOWS else _path_as_spelt(path)
+    return _path_as_spelt(Path(_long_path(str(path))) if system.WINDOWS else path)
 
 
 def _long_path(path: str) -> str:
@@ -50,7 +50,7 @@ def _opens_long_paths() -> bool:
 
 def _path_as_spelt(path: Path) -> Path:
     """The path with each name as the disk spells it, where another system put letter and accent apart."""
-    if str(path).isascii() or os.path.lexists(path):
+    if str(path).isascii() or os.path.lexists(path) or path == path.parent:
         return path
     parent = _path_as_spelt(path.parent)
     try:
