@@ -28,11 +28,10 @@ from celosia.pipeline.intake.errors import SourceMoved
 from celosia.pipeline.intake.open_table import OpenTable, open_table, refuse_changed_source
 from celosia.pipeline.planning.errors import NothingLeft
 from celosia.pipeline.planning.households import renumber_households
-from celosia.pipeline.planning.neighbours import with_neighbours
 from celosia.pipeline.planning.plan import drops_everybody, plan_of, search_input_for
 from celosia.pipeline.planning.search_input import SearchInput, mask_dependents, row_level_dependents
 from celosia.pipeline.planning.solution import Solution
-from celosia.pipeline.planning.solve import search_problem, solve
+from celosia.pipeline.planning.solve import solve
 from celosia.pipeline.planning.steps import AfterSteps, apply_project_steps
 from celosia.pipeline.project import journal as _journal
 from celosia.pipeline.project.arguments import utc_now
@@ -173,8 +172,6 @@ def reproduce_solution(
     if isinstance(solution, NoSolution):
         raise PlanStale(what=messages.text("plan.stale_outcome"))
     again = plan_of(project, after, search_input, solution, plan.asked)
-    if "neighbours" in plan.notes:
-        again = with_neighbours(again, search_problem(search_input))
     if again.digest != plan.digest:
         raise PlanStale(what=messages.text("plan.stale_outcome"))
     return solution

@@ -104,8 +104,6 @@ def plan_with_search_input(
     except NoFeasiblePlan:
         path.unlink(missing_ok=True)
         raise
-    if has_frontier(search_input):
-        plan = with_neighbours(plan, search_problem(search_input))
     write_plan(project, plan, now)
     return PlanResult(plan, path), search_input
 
@@ -185,7 +183,7 @@ def plan_for(
     """The plan that a solution makes for a source and a dictionary, named by their digests."""
     policy, rows, total = search_input.policy, solution.tuples.rows, search_input.quasi.n_rows
     suppressed = int(rows[solution.published.suppressed].sum())
-    return Plan(
+    plan = Plan(
         method=policy.method,
         policy=policy.as_dict(),
         source=source,
@@ -215,6 +213,7 @@ def plan_for(
             "outcome": solution.outcome,
         },
     )
+    return with_neighbours(plan, search_problem(search_input)) if has_frontier(search_input) else plan
 
 
 def _level_details(after: AfterSteps, search_input: SearchInput, solution: Solution) -> dict[str, dict[str, str]]:
