@@ -323,7 +323,7 @@ def unlisted_files(attacker: Attacker) -> None:
 
 def names_never_heard(attacker: Attacker) -> None:
     """Found the roster anew under names that nobody knows, and sign everything."""
-    found_anew(attacker, {role: f"Persona {role}" for role in ROLES})
+    found_anew(attacker, {role: f"Firmante {role}" for role in ROLES})
 
 
 def names_that_look_alike(attacker: Attacker) -> None:
@@ -403,10 +403,14 @@ TRUE_ANSWERS: Mapping[str, tuple[Answers, Answers]] = {  # of an attacker withou
     "names_never_heard": (("unknown", "unknown", "unknown"), _ANEW),
     "names_that_look_alike": (_ANEW, _ANEW),
 }
+# A true key under a name that its card does not give is an impostor's.
+_TRUE_KEY_UNDER_ANOTHER_NAME: Answers = ("not_intact", "unknown", "unknown")
 
 
 def true_answers(attempt: str, role: str) -> Answers:
     """What `verify` must answer after an attempt."""
+    if attempt == "names_never_heard" and role not in ("", HEADING):
+        return _TRUE_KEY_UNDER_ANOTHER_NAME
     without, with_head = TRUE_ANSWERS.get(attempt, (REFUSED, REFUSED))
     return with_head if role == HEADING else without
 

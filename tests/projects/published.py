@@ -1,4 +1,4 @@
-"""A made-up survey that three people took to its publication under MINSAL, for whoever tries to forge it."""
+"""Made-up surveys that three people took to their publication under MINSAL and MEL, for whoever tries to forge them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,32 @@ from pathlib import Path
 from celosia.pipeline.candidate.approvals import approve
 from celosia.pipeline.project.identity import Identity
 from celosia.pipeline.release.make_release import make_release, sign_release
+from celosia.pipeline.release.mel_delivery import deliver
 from celosia.pipeline.release.publish import publish
+from tests.projects import household_survey
 from tests.projects.steps import NOW, make_intruder_test
 from tests.projects.survey import make_project, run_to_candidate
 
 RELEASE = "2026-11-15"
 DATES = {"consultation": date(2026, 11, 2), "publication_date": date(2026, 11, 20), "update_period": "anual"}
 ROLES = {"head": "eva", "executor": "ana", "verifier": "luis"}
+
+
+def publish_households(home: Path) -> tuple[Path, Mapping[str, Identity]]:
+    """A household survey under MEL: signed by three, delivered and entered by its lead, and the keys by role."""
+    folder = household_survey.make_project(home / "evaluacion")
+    household_survey.answer_request(folder)
+    people = household_survey.add_people(folder, home / "keys")
+    household_survey.run_to_candidate(folder, people)
+    approve(folder, "candidate", people["verifier"], "verifier", "revisado", now=NOW)
+    approve(folder, "residual", people["lead"], "lead", "se acepta", now=NOW)
+    release = make_release(folder, now=NOW).folder
+    keys = {role: people[role] for role in ("lead", "executor", "verifier")}
+    for role, person in keys.items():
+        sign_release(release, folder, person, role, now=NOW)
+    deliver(folder, now=NOW)
+    publish(folder, release, people["lead"], publication_date=NOW.date(), update_period="anual", now=NOW)
+    return folder, keys
 
 
 def publish_survey(home: Path) -> tuple[Path, Mapping[str, Identity]]:

@@ -1,4 +1,4 @@
-"""Nothing that an attacker writes into a release of MINSAL is taken for what the true people signed."""
+"""Nothing that an attacker writes into a release of MINSAL or MEL is taken for what the true people signed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.projects.attacker import HEADING, ROLES, Keys, answers_of, attack, wrong_answers
-from tests.projects.published import RELEASE, publish_survey
+from tests.projects.attacker import HEADING, ROLES, Keys, answers_of, attack, our_role, wrong_answers
+from tests.projects.published import RELEASE, publish_households, publish_survey
 from tests.projects.steps import NOW
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory) -> tuple[Path, Keys]:
-    folder, keys = publish_survey(tmp_path_factory.mktemp("attacked"))
-    return folder / "releases" / RELEASE, keys
+@pytest.fixture(scope="module", params=[publish_survey, publish_households], ids=["minsal", "mel"])
+def made(request, tmp_path_factory) -> tuple[Path, Keys]:
+    folder, keys = request.param(tmp_path_factory.mktemp("attacked"))
+    return folder / "releases" / RELEASE, {our_role(role): key for role, key in keys.items()}
 
 
 def test_the_true_release_is_known_to_whoever_has_the_cards_or_that_of_the_head_and_to_nobody_else(made):
