@@ -92,16 +92,16 @@ def words_of(page: Any) -> list[Box]:
 
 def _word_boxes(content: bytes, resources: Any, start: _Matrix) -> Iterator[Box]:
     matrix, text, size, font = start, _Matrix(), 0.0, ""
-    kept: list[_Matrix] = []
+    saved_matrices: list[_Matrix] = []
     operands: list[Any] = []
     for token in _tokens(content):
         if not isinstance(token, str):
             operands.append(token)
             continue
         if token == "q":
-            kept.append(matrix)
+            saved_matrices.append(matrix)
         elif token == "Q":
-            matrix = kept.pop()
+            matrix = saved_matrices.pop()
         elif token == "cm":
             matrix = _Matrix(*operands[-6:]).then(matrix)
         elif token == "Tm":
