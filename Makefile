@@ -70,6 +70,7 @@ format: $(TEST)
 
 types: $(TEST)
 	$(BIN)/mypy
+	$(BIN)/mypy --strict --follow-imports=silent examples
 
 tests: $(TEST) java postgres chromium
 	$(PYTEST) -m "not slow"

@@ -48,13 +48,15 @@ def _catalogue() -> None:
     """The first page of the catalogue of the statistics."""
     from celosia.dossier.pdf import to_png
     from celosia.dossier.stats import catalogue_document
-    from celosia.model.reports.stats import catalogue_from
+    from celosia.model.reports.stats import StatsCatalogue, entry_from
 
     with tempfile.TemporaryDirectory() as folder:
         _walked(yapo.STEPS, yapo_data.make_data, Path(folder))
-        held = catalogue_from(json.loads((Path(folder) / yapo.PROJECT / "catalogue.json").read_text("utf-8")))
+        document = json.loads((Path(folder) / yapo.PROJECT / "catalogue.json").read_text("utf-8"))
+    entries = tuple(entry_from(table) for table in document["tables"])
+    catalogue = StatsCatalogue(document["title"], entries, document["audiences"])
     for language in ("es", "en"):
-        picture = to_png(catalogue_document(held, language), datetime.now(UTC), PIXELS_PER_INCH)[0]
+        picture = to_png(catalogue_document(catalogue, language), datetime.now(UTC), PIXELS_PER_INCH)[0]
         _keep(DOCS / language / "pictures" / "yapo-catalogue-1.png", picture)
 
 
@@ -67,13 +69,14 @@ def _pages(project: Path, document: str, language: str) -> tuple[bytes, ...]:
     """The pages of one internal document of a walked project."""
     from celosia import messages
     from celosia.dossier.pdf import to_png
-    from celosia.pipeline.release.documents import collect_document_input, document_builders
+    from celosia.pipeline.project.folder import open_project
+    from celosia.pipeline.release.document_input import collect_document_input
+    from celosia.pipeline.release.documents import document_builders
 
     now = datetime.now(UTC)
     with messages.speaking(language):
-        made = document_builders(collect_document_input(project, now), "internal")[document](
-            collect_document_input(project, now), language
-        )
+        contents = collect_document_input(open_project(project), now)
+        made = document_builders(contents, "internal")[document](contents, language)
     return to_png(made, now, PIXELS_PER_INCH)
 
 

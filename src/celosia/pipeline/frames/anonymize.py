@@ -35,12 +35,11 @@ from celosia.pipeline.planning.given_hierarchies import (
     proposed_descriptions,
     read_given_hierarchies,
 )
-from celosia.pipeline.planning.neighbours import has_frontier, with_neighbours
 from celosia.pipeline.planning.plan import drops_everybody, nearest_miss, plan_for, refuse_excess
 from celosia.pipeline.planning.policy import policy_of
 from celosia.pipeline.planning.search_input import SearchInput, build_search_input
 from celosia.pipeline.planning.solution import Solution
-from celosia.pipeline.planning.solve import search_problem, solve
+from celosia.pipeline.planning.solve import solve
 from celosia.pipeline.planning.steps import AfterSteps
 from celosia.pipeline.project.arguments import Names, check_arguments
 from celosia.pipeline.project.files import digest_of_bytes
@@ -151,8 +150,6 @@ def _search_and_apply(frame: F, prepared: _Prepared, report: Progress) -> Anonym
     digests = source.source.digest, digest_of_bytes(prepared.dictionary_text.encode("utf-8"))
     plan = plan_for(*digests, AfterSteps(source, (), (), "none"), search_input, solution, {})
     refuse_excess(plan, policy, search_input.quasi.n_rows)
-    if has_frontier(search_input):
-        plan = with_neighbours(plan, search_problem(search_input))
     made, rows = _apply(frame, prepared, search_input, plan, solution)
     check = _check(made, prepared, search_input, plan, rows)
     without = [name for name in policy.quasi if name not in given.descriptions]
