@@ -21,10 +21,10 @@ from celosia.data.counting.coded_columns import (
     Numbers,
     column_frequencies,
     compact,
-    count_persons,
     group_rows,
     replace_texts,
     star_rows,
+    tuples_from_groups,
 )
 from celosia.data.counting.columns import Frequencies
 from celosia.data.engines.base import Engine, Expression
@@ -61,6 +61,11 @@ class MemoryTable(Table):
     def engine(self) -> Engine:
         """A DuckDB in memory."""
         return self._lazy_engine.open()
+
+    @property
+    def in_process(self) -> bool:
+        """The rows are here."""
+        return True
 
     @property
     def has_origin(self) -> bool:
@@ -150,14 +155,10 @@ class MemoryTable(Table):
     def tuples(self, names: Sequence[str], person: str | None = None) -> Tuples:
         """Distinct combinations of the columns with their rows and, given a key, the persons behind."""
         chosen = self.schema.checked_names(names, "tuples")
-        columns = [self._columns[name] for name in chosen]
-        groups = group_rows(columns, person is not None)
+        whose = None if person is None else self.column(person).person_numbers()
+        groups = group_rows([self._columns[name] for name in chosen], whose is not None)
         self._refuse_too_many_combinations(len(groups.rows), most_tuples(self._lazy_engine.memory, len(chosen)), chosen)
-        persons = None
-        if person is not None and groups.label is not None:
-            persons = count_persons(groups.label, len(groups.rows), self.column(person))
-        vocabularies = tuple(tuple(column.texts.to_pylist()) for column in columns)
-        return Tuples(chosen, vocabularies, np.asfortranarray(groups.codes), groups.rows, persons)
+        return tuples_from_groups({name: self._columns[name] for name in chosen}, groups, whose)
 
     def batches(self, names: Sequence[str] | None = None, batch_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """Rows in batches of text columns, in their order."""

@@ -88,6 +88,11 @@ class Table:
         """Where the rows are."""
         return self._engine
 
+    @property
+    def in_process(self) -> bool:
+        """Whether the rows are counted by this process: asking for more of them takes nothing out of anywhere."""
+        return self.engine.in_process
+
     def fingerprint(self) -> str:
         """An order-free digest of names and rows, made inside the engine and equal on all of them.
 

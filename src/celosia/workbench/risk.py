@@ -165,7 +165,7 @@ def risk_overview(source: ProjectArg, *, report: Progress = None, now: datetime 
     with open_table(project, report) as data:
         quasi, sensitive = dictionary.combined_quasi(data.variables), _names_of(data.variables, Role.SENSITIVE)
         chosen = data.table.schema.checked_names(quasi, "--quasi")
-        progress, together = stage_progress(report, "measure"), data.table.engine.in_process
+        progress, together = stage_progress(report, "measure"), data.table.in_process
         tuples, tables = tuples_with_each(data.table, chosen, sensitive, data.person, progress, together)
         measures = measure(tuples, tables, hierarchies=sensitive_of_project(data, tables))
         whole = scenario_report(tuples, [Scenario(quasi)]).scenarios[0]

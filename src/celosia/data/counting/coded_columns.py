@@ -18,12 +18,20 @@ from numpy.typing import NDArray
 
 from celosia.data.counting.columns import Frequencies, digest_bound
 from celosia.model.values import SUPPRESSED
-from celosia.tuples.table import Persons, distinct_pairs, pack_keys
+from celosia.tuples.table import Persons, Tuples, distinct_pairs, pack_keys
 
 Codes = NDArray[np.int32]
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 _DENSE = 8  # keys up to so many times the rows are counted in an array with a place for each
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPersons:
+    """A number for each row's person; those of more than two rows are numbered in the order of their keys."""
+
+    total: int
+    codes: Codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,10 @@ class CodedColumn:
         wanted = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
         codes = pc.index_in(wanted, value_set=self.texts)
         return pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+
+    def person_numbers(self) -> NumberedPersons:
+        """The column as the key of persons."""
+        return NumberedPersons(self.size, self.codes)
 
     def pick(self, rows: Mask | Numbers) -> CodedColumn:
         """The column of some rows."""
@@ -122,9 +134,20 @@ def _group_densely(columns: Sequence[CodedColumn], sizes: Sequence[int], with_la
     return GroupedRows(codes, counts[occurring].astype(np.int64), place[key] if with_label else None)
 
 
-def count_persons(label: Numbers, groups: int, person: CodedColumn) -> Persons:
+def tuples_from_groups(
+    columns: Mapping[str, CodedColumn], groups: GroupedRows, person: NumberedPersons | None
+) -> Tuples:
+    """The tuple table of grouped rows, with the persons behind where the groups of the rows are known."""
+    persons = None
+    if person is not None and groups.label is not None:
+        persons = count_persons(groups.label, len(groups.rows), person)
+    vocabularies = tuple(tuple(column.texts.to_pylist()) for column in columns.values())
+    return Tuples(tuple(columns), vocabularies, np.asfortranarray(groups.codes), groups.rows, persons)
+
+
+def count_persons(label: Numbers, groups: int, person: NumberedPersons) -> Persons:
     """The persons behind groups of rows, numbered by their values alone, as every engine numbers them."""
-    total, whose = person.size, person.codes
+    total, whose = person.total, person.codes
     first, last = np.full(total, groups, np.int64), np.full(total, -1, np.int64)
     np.minimum.at(first, whose, label)
     np.maximum.at(last, whose, label)

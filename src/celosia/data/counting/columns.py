@@ -49,6 +49,20 @@ def decode_column(codes: NDArray[np.integer], vocabulary: Sequence[str] | pa.Arr
     return texts.take(pa.array(codes))
 
 
+def number_rows(column: pa.ChunkedArray) -> tuple[int, NDArray[np.int32], pa.Array]:
+    """How many distinct texts there are, the number of each row's as they first occur, and the texts of the rows."""
+    from celosia.kernels.numbering import hash_texts, number_texts
+
+    texts = plain_array(column.cast(pa.large_string()))
+    if not len(texts):
+        return 0, np.zeros(0, np.int32), texts
+    _, ends, data = texts.buffers()
+    bounds = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    letters = np.frombuffer(data or b"", np.uint8)
+    numbers, total = number_texts(bounds, letters, hash_texts(bounds, letters))
+    return total, numbers, texts
+
+
 def row_ranks(codes: NDArray[np.integer], vocabularies: Sequence[Sequence[str]]) -> NDArray[np.int64]:
     """Rank of each row among the distinct rows of texts, by code point, column after column.
 

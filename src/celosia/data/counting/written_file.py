@@ -20,7 +20,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from celosia.data.counting.columns import Frequencies, digest_bound
+from celosia.data.counting.columns import Frequencies, digest_bound, number_rows
 from celosia.data.readers.canonical import WHITESPACE
 from celosia.data.readers.stream import UndecodableLine, survey_text
 from celosia.data.sniffing._dialect import first_records
@@ -178,17 +178,7 @@ def _encode_column(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
 
 def _persons(order: Path) -> tuple[int, Codes]:
     """How many persons the private order names, and a number for each row's."""
-    from celosia.kernels.numbering import hash_texts, number_texts
-
-    column = pq.ParquetDataset([str(part) for part in part_files(order)]).read().column(0)
-    texts = column.cast(pa.large_string()).combine_chunks()
-    del column
-    _, ends, data = texts.buffers()
-    if not len(texts):
-        return 0, np.zeros(0, np.int32)
-    bounds = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    letters = np.frombuffer(data or b"", np.uint8)
-    numbers, total = number_texts(bounds, letters, hash_texts(bounds, letters))
+    total, numbers, _ = number_rows(pq.ParquetDataset([str(part) for part in part_files(order)]).read().column(0))
     return total, numbers
 
 

@@ -68,7 +68,7 @@ def measure_table(
         if name in chosen:
             raise SensitiveIsQuasi(variable=name)
     key, progress = data.person_key(person), stage_progress(report, "measure")
-    tuples, tables = tuples_with_each(table, chosen, sensitive, key, progress, table.engine.in_process)
+    tuples, tables = tuples_with_each(table, chosen, sensitive, key, progress, table.in_process)
     return measure_tuples(tuples, tables, missing, sensitive_of_project(data, tables))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.data.engines.base import Engine
+from celosia.data.engines.lazy import LazyEngine
 from celosia.data.engines.memory import memory_budget
 from celosia.data.engines.open import engine_kind, open_engine
 from celosia.data.readers.ingest import ingest
@@ -30,11 +31,11 @@ POSTGRESQL = "postgresql"
 CATALOGUE = "table:"
 
 
-def project_engine(project: Project, engine: str | None = None, memory: str | None = None) -> Engine:
-    """The engine of a project, or the one asked for this once."""
-    place = project.in_place
-    address = engine_address(engine or project.config.engine, place)
-    return open_engine(address, project.paths.private, memory_limit(memory or project.config.memory))
+def project_engine(project: Project, engine: str | None = None, memory: str | None = None) -> Engine | LazyEngine:
+    """The engine of a project, or the one asked for this once; DuckDB is opened when it is first needed."""
+    address = engine_address(engine or project.config.engine, project.in_place)
+    private, limit = project.paths.private, memory_limit(memory or project.config.memory)
+    return LazyEngine(limit, private) if address == ENGINE else open_engine(address, private, limit)
 
 
 def source_engine(private: Path, engine: str | None = None, memory: str | None = None) -> Engine:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from celosia.data.copied_table import copied_table
 from celosia.data.engines.base import Engine
 from celosia.data.engines.lazy import LazyEngine
 from celosia.data.frame_table import code_frame
@@ -110,14 +111,15 @@ def _open_project(
     return OpenTable(table, config.source, variables, config.person, private, project, raw)
 
 
-def _rows_of(project: Project, engine: Engine, traced: bool) -> Table:
+def _rows_of(project: Project, engine: Engine | LazyEngine, traced: bool) -> Table:
     """The rows of a project as its source has them; numbered where there is a copy, whose rows have an order."""
-    place = project.in_place
+    copy, place = project.paths.working_copy, project.in_place
+    if isinstance(engine, LazyEngine):
+        return copied_table(copy, project.names, engine, traced)
     if place is not None:
         from celosia.data.in_place import rows_in_place
 
         return rows_in_place(engine, place)
-    copy = project.paths.working_copy
     numbered = traced and getattr(engine, "traces", True)  # no row of a cluster comes here to be shown
     return Table(engine, engine.numbered_parquet(copy, ORIGIN) if numbered else engine.parquet(copy), project.names)
 
