@@ -29,6 +29,7 @@ from celosia.pipeline.intake.open_table import OpenTable, open_table, refuse_cha
 from celosia.pipeline.planning.errors import NothingLeft
 from celosia.pipeline.planning.households import renumber_households
 from celosia.pipeline.planning.plan import drops_everybody, plan_of, search_input_for
+from celosia.pipeline.planning.saved_solution import saved_solution
 from celosia.pipeline.planning.search_input import SearchInput, mask_dependents, row_level_dependents
 from celosia.pipeline.planning.solution import Solution
 from celosia.pipeline.planning.solve import solve
@@ -165,9 +166,16 @@ def source_of(plan: Plan, source: OpenTable) -> OpenTable:
 def reproduce_solution(
     project: Project, after: AfterSteps, search_input: SearchInput, plan: Plan, report: Progress
 ) -> Solution:
-    """The plan's own solution, found again from plan and source; any line that differs stops the run."""
+    """The plan's own solution: as it was saved for exactly this input, else found again.
+
+    Any line of the plan that differs from what the solution makes stops the run.
+    """
     if digest_of(search_input.policy.as_dict()) != digest_of(plan.policy):
         raise PlanStale(what=messages.text("plan.stale_policy"))
+    saved = saved_solution(project, search_input)
+    if saved is not None and plan_of(project, after, search_input, saved, plan.asked).digest == plan.digest:
+        stage_progress(report, "search")(1.0)
+        return saved
     solution = solve(search_input, report)
     if isinstance(solution, NoSolution):
         raise PlanStale(what=messages.text("plan.stale_outcome"))

@@ -18,6 +18,7 @@ from celosia.pipeline.planning.errors import NoFeasiblePlan, NothingLeft, Partit
 from celosia.pipeline.planning.hierarchies import published_detail
 from celosia.pipeline.planning.neighbours import has_frontier, with_neighbours
 from celosia.pipeline.planning.policy import policy_of
+from celosia.pipeline.planning.saved_solution import save_solution
 from celosia.pipeline.planning.search_input import SearchInput, build_search_input
 from celosia.pipeline.planning.solution import Solution
 from celosia.pipeline.planning.solve import UnsolvedParts, search_problem, solve
@@ -105,6 +106,7 @@ def plan_with_search_input(
         path.unlink(missing_ok=True)
         raise
     write_plan(project, plan, now)
+    save_solution(project, search_input, solution, plan)
     return PlanResult(plan, path), search_input
 
 
