@@ -104,7 +104,7 @@ def recheck_candidate(
         open_table(project, engine=engine, memory=memory) as source,
         apply_project_steps(project, source_of(plan, source), report=report) as after,
     ):
-        search_input = search_input_for(project, after.source, **plan.asked)
+        search_input = search_input_for(project, after.source, combinations=False, **plan.asked)
         if digest_of(search_input.policy.as_dict()) != digest_of(plan.policy):
             raise PlanStale(what=messages.text("plan.stale_policy"))
         check = _check_again(project, plan, after.source, search_input, report)

@@ -137,10 +137,16 @@ def drops_everybody(policy: Policy, solution: Solution) -> bool:
     return policy.suppressed == "drop" and bool(solution.published.suppressed.all())
 
 
-def search_input_for(project: Project, source: OpenTable, *, whole: bool = False, **overrides: Any) -> SearchInput:
-    """The compressed source under the project's policy; `whole` where methods other than the policy's look at it."""
+def search_input_for(
+    project: Project, source: OpenTable, *, whole: bool = False, combinations: bool = True, **overrides: Any
+) -> SearchInput:
+    """The compressed source under the project's policy; `whole` where methods other than the policy's look at it.
+
+    Without `combinations` it is what a check compares with: each variable alone.
+    """
     policy = policy_of(project.settings, source.variables, project.config.protocols, **overrides)
-    return build_search_input(source.table, source.variables, source.person, policy, project.folder, whole=whole)
+    table, variables, person = source.table, source.variables, source.person
+    return build_search_input(table, variables, person, policy, project.folder, whole=whole, combinations=combinations)
 
 
 def search_input_after_steps(

@@ -23,7 +23,7 @@ from celosia.pipeline.planning.households import LinkedTuples, split_by_links
 from celosia.pipeline.planning.partition_rules import advise_on_size
 from celosia.pipeline.planning.population import population_of_criteria
 from celosia.pipeline.planning.pre_generalisation import PreGeneralised, Representatives, pre_generalise
-from celosia.risk.criteria import Criterion, criterion_from
+from celosia.risk.criteria import Criterion, KMap, criterion_from
 from celosia.risk.population_levels import PopulationLevels
 from celosia.solver.published import ClassCounter
 from celosia.tuples.finer import tuples_with_each
@@ -116,8 +116,12 @@ def build_search_input(
     folder: HierarchyFolder,
     *,
     whole: bool = False,
+    combinations: bool = True,
 ) -> SearchInput:
-    """Ask the table for everything a policy needs; `whole` where methods other than the policy's look at it too."""
+    """Ask the table for everything a policy needs; `whole` where methods other than the policy's look at it too.
+
+    Without `combinations` each variable is counted alone, as a check compares with it; a population needs them.
+    """
     by_name = {variable.name: variable for variable in variables}
     published = tuple(variable.name for variable in dictionary.publishable_variables(variables))
     criteria = tuple(criterion_from(data) for data in policy.criteria)
@@ -133,6 +137,8 @@ def build_search_input(
         origin = TupleOrigin(table, grouped, person, by_name, folder, policy, published, criteria, dependents)
         if policy.partition:
             return _collect_without_combinations(origin)
+        if not combinations and not any(isinstance(criterion, KMap) for criterion in criteria):
+            return _collect_marginals(origin)
         collected = collect_tuples(origin)
         linked = None
         if policy.links:
@@ -180,6 +186,22 @@ def _collect_without_combinations(origin: TupleOrigin) -> SearchInput:
         criteria=origin.criteria,
         sensitive_hierarchies=origin.hierarchies_of_sensitive(sensitive),
         parts=origin,
+    )
+
+
+def _collect_marginals(origin: TupleOrigin) -> SearchInput:
+    """What a check compares a written file with: rows, and the distribution of each sensitive variable."""
+    sensitive = {name: origin.table.tuples((name,)) for name in origin.judged_variables()}
+    return SearchInput(
+        policy=origin.policy,
+        published=origin.published,
+        quasi=origin.table.tuples(origin.policy.quasi[:1] or origin.published[:1]),
+        sensitive=sensitive,
+        dependents=origin.dependents,
+        dependent_tuples={},
+        hierarchies={},
+        criteria=origin.criteria,
+        sensitive_hierarchies=origin.hierarchies_of_sensitive(sensitive),
     )
 
 
