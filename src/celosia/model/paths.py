@@ -95,6 +95,7 @@ class ProjectPaths:
     working_copy = _Below(_PRIVATE, WORKING_COPY)
     source_place = _Below(_PRIVATE, "place.json")  # the table of a database whose rows stay there
     solution = _Below(_PRIVATE, "solution.npz")  # what the plan publishes for each combination
+    methods_picture = _Below(_PRIVATE, "methods.svg")
     seed = _Below(_PRIVATE, "seed")
     keys = _Below(_PRIVATE, "keys")
     rounding_key = _Below(_PRIVATE, "rounding.key")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from celosia.cli import build_cli
 from celosia.demo.synthetic.discharges import write_discharges
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.pipeline.intake.dictionary_files import state_purpose
@@ -86,3 +90,41 @@ def test_more_rows_than_the_limit_is_not_feasible(folder: Path) -> None:
 def test_a_method_that_does_not_exist_is_refused(folder: Path) -> None:
     with pytest.raises(ValueOutOfRange):
         compare_methods(folder, ("magic",), now=NOW)
+
+
+def test_the_losses_of_the_variables_make_the_loss_of_the_method(folder: Path) -> None:
+    for result in compare_methods(folder, now=NOW).methods:
+        losses = [variable.loss for variable in result.variables]
+        together = math.prod(1 + loss for loss in losses) ** (1 / len(losses)) - 1
+        assert [variable.variable for variable in result.variables] == list(QUASI)
+        if result.method == "cells":  # its loss is that of the cells that it masks, whatever is lost with them
+            assert result.loss <= together <= result.loss + 0.02
+        elif not result.masked_sensitive:
+            assert result.loss == pytest.approx(together, abs=1e-9), result.method
+
+
+def test_a_variable_that_ends_as_one_group_is_pointed_out_with_what_keeping_it_costs(folder: Path) -> None:
+    edit_policy(folder, {"k": 60, "limit": 0.3}, now=NOW)
+    compared = compare_methods(folder, ("full-domain",), now=NOW)
+    [result] = compared.methods
+    alone = [variable.variable for variable in result.variables if variable.is_one_group]
+    assert alone
+    assert [cost.variable for cost in compared.keeping] == alone
+    for cost in compared.keeping:
+        assert not cost.feasible or cost.loss >= result.loss
+
+
+def test_what_a_command_adds_holds_for_all_methods_and_is_not_saved_as_the_projects(folder: Path) -> None:
+    compared = compare_methods(folder, k=7, now=NOW)
+    assert all(result.smallest_class >= 7 for result in compared.methods if result.feasible and result.smallest_class)
+    assert search_view(folder).methods is None
+
+
+def test_plan_compare_says_what_each_keeps_and_takes_the_best_or_the_one_named(folder: Path) -> None:
+    for more, method in (([], compare_methods(folder, now=NOW).best), (["--method", "full-domain"], "full-domain")):
+        answer = CliRunner().invoke(build_cli("es"), ["plan", str(folder), "--compare", *more])
+        assert answer.exit_code == 0, answer.output
+        assert all(name in answer.output for name in (*QUASI, *METHODS))
+        assert f"Se toma «{method}»" in answer.output
+        assert json.loads((folder / "plan.json").read_text("utf-8"))["method"] == method
+        assert (folder / "private" / "methods.svg").read_text("utf-8").startswith("<svg")

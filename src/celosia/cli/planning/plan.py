@@ -42,6 +42,7 @@ def plan_command() -> click.Command:
         option("plan", "--hierarchy", "hierarchies", multiple=True, metavar="A=…"),
         option("plan", "--level", "levels", multiple=True, metavar="A=1"),
         option("plan", "--method", type=click.Choice(METHODS)),
+        option("plan", "--compare", is_flag=True),
         option("plan", "--k", type=click.IntRange(min=1)),
         option("plan", "--l", type=click.IntRange(min=1)),
         option("plan", "--limit", "--max-suppression", metavar="0–1"),
@@ -73,20 +74,24 @@ def plan(
     keep: tuple[str, ...],
     criteria: tuple[str, ...],
     weights: tuple[str, ...],
+    compare: bool = False,
     **choices: Any,
 ) -> None:
-    """Plan and show."""
+    """Plan and show; where asked, compare the methods first and take the best, or the one that was named."""
+    from celosia.cli.planning.compare import choose_method
     from celosia.pipeline.planning.option_syntax import read_criteria, read_weights
     from celosia.pipeline.planning.plan import make_plan
     from celosia.pipeline.planning.stated_inputs import write_stated_inputs
 
     stated, overrides = _stated_inputs(choices)
     announce_first_time(as_json)
+    write_stated_inputs(project, stated)
+    asked: dict[str, Any] = {**overrides, "order": order or None, "keep": keep or None}
+    asked |= {"criteria": read_criteria(criteria) or None, "weights": read_weights(weights) or None}
+    if compare:
+        asked |= choose_method(project, as_json, asked)
     with watching(as_json) as report:
-        write_stated_inputs(project, stated)
-        asked: dict[str, Any] = {"order": order or None, "keep": keep or None}
-        asked |= {"criteria": read_criteria(criteria) or None, "weights": read_weights(weights) or None}
-        result = make_plan(project, report=report, **asked, **overrides)
+        result = make_plan(project, report=report, **asked)
     print_report(result.plan, as_json, show_plan)
     if not as_json:
         say("plan.written", path=result.path)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError
+from celosia.evaluation.losses import released_loss
 from celosia.evaluation.objective import recoding_loss
 from celosia.model.plan import METHODS
-from celosia.model.reports.methods import MethodComparison, MethodResult
+from celosia.model.reports.methods import KeepingCost, MethodComparison, MethodResult, VariableResult
 from celosia.model.value_errors import ValueOutOfRange
+from celosia.model.values import MISSING, is_masked
 from celosia.pipeline.planning.errors import LinkedRowsMethod
 from celosia.pipeline.planning.plan import search_input_after_steps
 from celosia.pipeline.planning.report_basis import basis_of, current_policy
@@ -38,15 +41,23 @@ REPORT = "methods"
 
 
 def compare_methods(
-    folder: ProjectArg, methods: Sequence[str] = COMPARED, *, report: Progress = None, now: datetime | None = None
+    folder: ProjectArg,
+    methods: Sequence[str] = COMPARED,
+    *,
+    report: Progress = None,
+    now: datetime | None = None,
+    engine: str | None = None,
+    memory: str | None = None,
+    **overrides: Any,
 ) -> MethodComparison:
-    """Solve with each method, save the comparison, change nothing else."""
+    """Solve with each method and change nothing else; the comparison is saved where it is the project's own policy."""
     for method in methods:
         if method not in METHODS:
             raise ValueOutOfRange(parameter="method", given=method, allowed=", ".join(METHODS))
     project = open_project(folder)
     basis = basis_of(project, current_policy(project), REPORT)
-    search_input = search_input_after_steps(project, report, whole=True, method="full-domain")
+    asked = {"method": "full-domain", **overrides}
+    search_input = search_input_after_steps(project, report, whole=True, engine=engine, memory=memory, **asked)
     progress = stage_progress(report, "methods")
     results = []
     for number, method in enumerate(methods, start=1):
@@ -59,8 +70,38 @@ def compare_methods(
         person_key=search_input.quasi.persons is not None,
         methods=tuple(results),
     )
-    save_report(project, REPORT, {"basis": basis, "comparison": comparison.as_dict()}, now=now)
+    comparison = replace(comparison, keeping=_keeping_costs(search_input, comparison))
+    if not any(value is not None for value in overrides.values()):
+        save_report(project, REPORT, {"basis": basis, "comparison": comparison.as_dict()}, now=now)
     return comparison
+
+
+def _keeping_costs(search_input: SearchInput, comparison: MethodComparison) -> tuple[KeepingCost, ...]:
+    """What it would cost to keep each variable of which the best method leaves a single group."""
+    if not comparison.ranking:
+        return ()
+    policy, best = search_input.policy, comparison.ranking[0]
+    costs = []
+    for variable in best.variables:
+        highest = _last_level_of_groups(search_input, variable.variable)
+        if variable.is_one_group and highest >= policy.minimum.get(variable.variable, 0):
+            kept_level = min(highest, policy.maximum.get(variable.variable, highest))
+            tried = replace(policy, maximum={**policy.maximum, variable.variable: kept_level})
+            result = _result(replace(search_input, policy=tried), best.method)
+            costs.append(KeepingCost(variable.variable, result.feasible, result.loss, result.suppressed_rows))
+    return tuple(costs)
+
+
+def _last_level_of_groups(search_input: SearchInput, name: str) -> int:
+    """The highest level at which a variable still has two groups; -1 where it never has."""
+    hierarchy = search_input.hierarchies[name]
+    levels = (level for level, labels in enumerate(hierarchy.labels) if len(_plain_texts(labels)) > 1)
+    return max(levels, default=-1)
+
+
+def _plain_texts(texts: Iterable[str]) -> set[str]:
+    """The texts that say something."""
+    return {text for text in texts if text != MISSING and not is_masked(text)}
 
 
 def _result(search_input: SearchInput, method: str) -> MethodResult:
@@ -102,7 +143,22 @@ def _figures(search_input: SearchInput, solution: Solution, seconds: float, orde
         seconds=seconds,
         optimal=solution.optimal,
         order=order,
+        variables=tuple(_variable_result(search_input, solution, v) for v in range(len(search_input.quasi.names))),
     )
+
+
+def _variable_result(search_input: SearchInput, solution: Solution, v: int) -> VariableResult:
+    """What is left of one variable; a suppressed record shows nothing of it."""
+    name, published = search_input.quasi.names[v], solution.published
+    vocabulary, rows = published.vocabularies[v], solution.tuples.rows
+    counts: dict[str, int] = {}
+    behind = np.bincount(published.codes[:, v], np.where(published.suppressed, 0, rows), len(vocabulary))
+    for text, count in zip(vocabulary, behind.astype(np.int64).tolist(), strict=True):
+        if count:
+            counts[text] = counts.get(text, 0) + count
+    values = search_input.quasi.vocabularies[search_input.quasi.position(name)]
+    loss = released_loss(search_input.hierarchies[name], counts, search_input.quasi.n_rows)
+    return VariableResult(name, loss, len(_plain_texts(values)), len(_plain_texts(counts)))
 
 
 def _loss(search_input: SearchInput, solution: Solution, losing: Mask) -> float:
