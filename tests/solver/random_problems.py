@@ -78,6 +78,9 @@ def criterion(draw, variable: str) -> dict[str, object]:
         "alpha_k": {"variable": variable, "alpha": share, "k": draw(st.integers(1, 3)), "unit": unit},
         "max_risk": {"threshold": share, "unit": unit},
         "average_risk": {"threshold": share, "unit": unit},
+        "average_size": {"size": draw(st.integers(10, 60)) / 10, "unit": unit},
+        "sample_uniqueness": {"threshold": share, "unit": unit},
+        "profitability": {"gain": draw(st.integers(1, 80)) / 8, "cost": draw(st.integers(1, 40)) / 8, "unit": unit},
     }
     name = draw(st.sampled_from(sorted(options)))
     chosen = {"criterion": name} | options[name]

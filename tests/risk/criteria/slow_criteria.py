@@ -163,6 +163,30 @@ def average_risk(classes: list[Rows], p: dict) -> list[bool]:
     return [i in remaining for i in range(len(classes))]
 
 
+def average_size(classes: list[Rows], p: dict) -> list[bool]:
+    """Drop all classes of the smallest size until the mean size holds."""
+    sizes = [size(rows, p["unit"]) for rows in classes]
+    remaining = list(range(len(classes)))
+    while remaining and Fraction(sum(sizes[i] for i in remaining), len(remaining)) < Fraction(str(p["size"])):
+        smallest = min(sizes[i] for i in remaining)
+        remaining = [i for i in remaining if sizes[i] != smallest]
+    return [i in remaining for i in range(len(classes))]
+
+
+def sample_uniqueness(classes: list[Rows], p: dict) -> list[bool]:
+    """Everybody who is alone goes, where they are too many of all."""
+    sizes = [size(rows, p["unit"]) for rows in classes]
+    everybody = [own for own in sizes for _ in range(own)]
+    too_many = everybody and Fraction(everybody.count(1), len(everybody)) > Fraction(str(p["threshold"]))
+    return [not (too_many and own == 1) for own in sizes]
+
+
+def profitability(rows: Rows, p: dict, reference: list[str], tree: list[list[str]]) -> bool:
+    """An attempt brings the gain once in f."""
+    return Fraction(str(p["gain"])) / size(rows, p["unit"]) <= Fraction(str(p["cost"]))
+
+
+TOGETHER = {"average_risk": average_risk, "average_size": average_size, "sample_uniqueness": sample_uniqueness}
 REFERENCES = {
     "k": k,
     "distinct_l": distinct_l,
@@ -173,4 +197,5 @@ REFERENCES = {
     "beta": beta,
     "alpha_k": alpha_k,
     "max_risk": max_risk,
+    "profitability": profitability,
 }

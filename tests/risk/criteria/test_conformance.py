@@ -16,7 +16,7 @@ from celosia.hierarchy.model import CompiledHierarchy
 from celosia.model.value_errors import ValueOutOfRange
 from celosia.risk.criteria import CRITERIA, Classes, Criterion, Domain, Merging, ValueCounts, criterion_from
 from celosia.risk.errors import CriterionIncomplete
-from tests.risk.criteria.slow_criteria import REFERENCES, average_risk
+from tests.risk.criteria.slow_criteria import REFERENCES, TOGETHER
 from tests.solver.random_problems import criterion as criterion_data
 from tests.solver.random_problems import hierarchy
 
@@ -81,8 +81,8 @@ def tree_rows(tree: CompiledHierarchy, vocabulary: tuple[str, ...]) -> list[list
 def reference_judgements(criterion: Criterion, classes: list[Rows], tree: list[list[str]]) -> list[bool]:
     """What the slow reference says."""
     parameters = criterion.as_dict()
-    if criterion.name == "average_risk":
-        return average_risk(classes, parameters)
+    if criterion.name in TOGETHER:
+        return TOGETHER[criterion.name](classes, parameters)
     everything = [value for members in classes for value, _ in members]
     return [REFERENCES[criterion.name](members, parameters, everything, tree) for members in classes]
 
@@ -94,7 +94,7 @@ def test_judgements_equal_the_slow_reference(criterion, table) -> None:
     seen = as_classes(classes, vocabulary, tree, by_person=True)
     judgements = reference_judgements(criterion, classes, tree_rows(tree, vocabulary))
     assert criterion.judge(seen).tolist() == judgements
-    if criterion.name != "average_risk":
+    if criterion.name not in TOGETHER:
         assert criterion.measure(seen, np.ones(len(classes), bool))[0].tolist() == judgements
 
 
@@ -112,7 +112,7 @@ def test_without_persons_rows_are_counted(criterion, table) -> None:
 @given(criteria(), tables())
 def test_merging_keeps_what_it_promises(criterion, table) -> None:
     classes, vocabulary, tree = table
-    assume(len(classes) > 1 and criterion.name != "average_risk")
+    assume(len(classes) > 1 and criterion.name not in TOGETHER)
     apart = as_classes(classes, vocabulary, tree, by_person=False)
     together = as_classes([list(chain.from_iterable(classes))], vocabulary, tree, by_person=False)
     passes, merged = criterion.judge(apart), bool(criterion.judge(together)[0])
@@ -127,7 +127,7 @@ def test_merging_keeps_what_it_promises(criterion, table) -> None:
 @given(criteria(), tables())
 def test_rows_said_to_be_lost_are_lost_in_every_split(criterion, table) -> None:
     classes, vocabulary, tree = table
-    assume(criterion.name != "average_risk")
+    assume(criterion.name not in TOGETHER)
     parts = as_classes(classes, vocabulary, tree, by_person=False)
     whole = as_classes([list(chain.from_iterable(classes))], vocabulary, tree, by_person=False)
     gone = parts.rows[~criterion.judge(parts)].sum()
@@ -154,7 +154,7 @@ def test_every_criterion_has_a_slow_reference_and_a_name_of_its_own() -> None:
     names = [kind.name for kind in CRITERIA]
     assert len(set(names)) == len(names)
     in_a_population = {"k_map", "population_uniqueness"}  # judged in test_population_criteria
-    assert set(names) == {*REFERENCES, "average_risk", *in_a_population}
+    assert set(names) == {*REFERENCES, *TOGETHER, *in_a_population}
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from celosia.tuples.errors import TooManyTuples
 # A criterion holds for a union of disjoint classes when it judges each class by that class alone. These do: sizes in
 # rows or persons (a person with rows in several parts counts in each class that holds one of them, as in any release)
 # and counts of the sensitive values inside the class. t, delta and beta compare with a distribution over all rows,
-# average risk and population uniqueness add up all classes, and k-map counts in a table of its own: a part proves
-# nothing about them. Loss does not add up either: the best levels of each part need not be the best of all together
-# once every part must have the same ones, so nothing is claimed about the whole.
-PROVED_IN_PARTS = ("k", "distinct_l", "entropy_l", "recursive_l", "alpha_k", "max_risk")
+# average risk, average size and both kinds of uniqueness add up all classes, and k-map counts in a table of its own: a
+# part proves nothing about them. Loss does not add up either: the best levels of each part need not be the best of all
+# together once every part must have the same ones, so nothing is claimed about the whole.
+PROVED_IN_PARTS = ("k", "distinct_l", "entropy_l", "recursive_l", "alpha_k", "max_risk", "profitability")
 
 
 def partition_obstacle(policy: Policy) -> str:

@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from celosia.model.value_errors import ValueOutOfRange
-from celosia.risk.criteria._class_size import AverageRisk, HighestRisk, KAnonymity, KMap, PopulationUniqueness
+from celosia.risk.criteria._class_size import (
+    AverageRisk,
+    AverageSize,
+    HighestRisk,
+    KAnonymity,
+    KMap,
+    PopulationUniqueness,
+    Profitability,
+    SampleUniqueness,
+)
 from celosia.risk.criteria._classes import Classes, Domain, ValueCounts, ValueExtremes, Values, ValueSets
 from celosia.risk.criteria._criterion import Criterion, Merging, Need
 from celosia.risk.criteria._diversity import DistinctL, EntropyL, RecursiveL
@@ -25,6 +34,9 @@ CRITERIA: tuple[type[Criterion], ...] = (
     AlphaK,
     HighestRisk,
     AverageRisk,
+    AverageSize,
+    SampleUniqueness,
+    Profitability,
     KMap,
     PopulationUniqueness,
 )
@@ -43,6 +55,7 @@ __all__ = [
     "CRITERIA",
     "AlphaK",
     "AverageRisk",
+    "AverageSize",
     "BetaLikeness",
     "Classes",
     "Criterion",
@@ -56,7 +69,9 @@ __all__ = [
     "Merging",
     "Need",
     "PopulationUniqueness",
+    "Profitability",
     "RecursiveL",
+    "SampleUniqueness",
     "TCloseness",
     "ValueCounts",
     "ValueExtremes",

@@ -1,4 +1,4 @@
-"""Criteria on the sizes of equivalence classes: k-anonymity, k-map, re-identification risk, population uniqueness.
+"""Criteria on the sizes of equivalence classes: k-anonymity, k-map, re-identification risk and its cost, uniqueness.
 
 Knows how many persons or rows each class has, in the file and in a population. Ignores sensitive values.
 Sources stand with each class.
@@ -6,7 +6,9 @@ Sources stand with each class.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -131,6 +133,81 @@ class AverageRisk(Criterion):
         rows = np.cumsum(np.sort(classes.rows)[::-1])
         holds = np.arange(1, len(rows) + 1) * self.threshold.denominator <= rows * self.threshold.numerator
         return int(classes.rows.sum() - rows[holds].max(initial=0))
+
+
+class AverageSize(AverageRisk):
+    """Mean size of the kept classes at least `size`.
+
+    The mean of 1/f over records is the classes ÷ their size, so this is an average risk of at most 1 ÷ size.
+    Source: LeFevre, DeWitt, Ramakrishnan 2006 (average class size), as a bound.
+    """
+
+    name = "average_size"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "size": Ratio(minimum=1, maximum=10**9, required=True),
+        "unit": UNIT,
+    }
+    __slots__ = ()
+
+    @property
+    def threshold(self) -> Fraction:
+        """The average risk that the size stands for."""
+        return Fraction(self.size.denominator, self.size.numerator)
+
+
+class SampleUniqueness(Criterion):
+    """The share of records that are unique in the file, among those kept, at most the threshold.
+
+    Judged on all kept classes together. When there are too many, the classes of one unit go: all of them, since
+    nothing tells one from another.
+    Source: Skinner, Elliot 2002 (sample uniques); ATENEA guide G3_DE, section 4.2.3 (RI = 1 for a unique record).
+    """
+
+    name = "sample_uniqueness"
+    parameters: ClassVar[Mapping[str, Parameter]] = {"threshold": Ratio(required=True), "unit": UNIT}
+    need = Need.ALL_CLASSES
+    __slots__ = ()
+
+    def merging(self, domain: Domain | None) -> Merging:
+        """What is suppressed at one node may come back at another and make the share smaller or larger."""
+        return Merging.FREE
+
+    def judge(self, classes: Classes) -> Mask:
+        """All classes, or all but those of one unit; in whole numbers."""
+        sizes = classes.sizes(self.unit)
+        alone = sizes == 1
+        holds = int(alone.sum()) * self.threshold.denominator <= int(sizes.sum()) * self.threshold.numerator
+        return np.ones(len(classes), bool) if holds else ~alone
+
+
+class Profitability(Criterion):
+    """Re-identifying never pays: in every class the gain of a success times its chance 1/f is at most the cost.
+
+    Gain and cost are in the same unit, such as the price of a record on a market and that of an attempt. It is the
+    variant in which nobody attacks: what publishing is worth to the publisher is not weighed against it.
+    Source: Wan, Vorobeychik, Xia, Clayton, Kantarcioglu, Ganta, Heatherly, Malin 2015 (no-attack variant).
+    """
+
+    name = "profitability"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "gain": Ratio(maximum=10**9, above_minimum=True, required=True),
+        "cost": Ratio(maximum=10**9, above_minimum=True, required=True),
+        "unit": UNIT,
+    }
+    __slots__ = ()
+
+    @property
+    def smallest_class(self) -> int:
+        """The least f with gain ÷ f ≤ cost."""
+        return max(math.ceil(self.gain / self.cost), 1)
+
+    def merging(self, domain: Domain | None) -> Merging:
+        """Classes only grow."""
+        return Merging.ABSORBING
+
+    def judge(self, classes: Classes) -> Mask:
+        """In whole numbers."""
+        return classes.sizes(self.unit) >= min(self.smallest_class, np.iinfo(np.int64).max)
 
 
 class PopulationUniqueness(Criterion):
