@@ -230,10 +230,12 @@ class _Attacker:
     def _widen(self, group: Cells, move: Reals) -> None:
         self.least[group] = np.minimum(self.least[group], move)
         self.most[group] = np.maximum(self.most[group], move)
+        moved = self.system.cells[group[move != 0]]
         if not self.whole:
+            for column in group[self.open[group] & (move != 0)].tolist():
+                self.rests_on.setdefault(int(self.system.cells[column]), []).append(moved)
             self.open[group] &= self._are_too_narrow(self.least[group], self.most[group], group)
             return
-        moved = self.system.cells[group[move != 0]]
         for position in np.flatnonzero(self.open[group] & (move != 0)):
             column = int(group[position])
             values = self.seen[column]

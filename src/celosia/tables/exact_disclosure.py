@@ -175,14 +175,14 @@ def _build_task(
         _modular_system(relations, _PRIME_BELOW - 1),
         primary.copy(),
         singletons.copy(),
-        _label_equal_cells(grid, required),
+        label_equal_cells(grid, required),
         required,
         ~required & ~fixed & (grid.values != 0),
         grid.cost.astype(np.int64),
     )
 
 
-def _label_equal_cells(grid: Grid, hidden: Flags) -> Cells:
+def label_equal_cells(grid: Grid, hidden: Flags) -> Cells:
     """A label per cell: a whole and its only part have the same people, so that who knows one knows the other.
 
     Empty parts do not count unless they are hidden: then an outsider cannot know that the other part is the only one.

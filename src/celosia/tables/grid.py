@@ -92,6 +92,14 @@ def threshold_bounds(
     return Bounds(low, high)
 
 
+def drop_statuses(bounds: Bounds, status: Status) -> Bounds:
+    """The same bounds for a reader who is not told which hidden cells are below the threshold."""
+    small = (status == PRIMARY) & (bounds.low <= 1)
+    least = bounds.low[small].min(initial=1.0)
+    low = np.where(status == SECONDARY, np.minimum(bounds.low, least), bounds.low)
+    return Bounds(low, np.where(small, np.inf, bounds.high))
+
+
 def has_reason(reasons: Reasons, *kinds: Reason) -> Flags:
     """Cells hidden for one of these reasons."""
     return np.fromiter((reason in kinds for reason in reasons), np.bool_, len(reasons))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from celosia.tables.grid import (
     Reals,
     Reasons,
     Status,
+    drop_statuses,
     threshold_bounds,
 )
 from celosia.tables.network import network_of
@@ -80,9 +81,11 @@ def protect(
     """The suppression pattern that keeps at least `width + 1` values possible for every primary count.
 
     `reasons` says why each primary cell is one (and why each cell of `hidden` is, else it is linked); `bounds_of`
-    gives what the public knows for given statuses. `fixed` cells and empty cells are not hidden as complements.
-    `TableUnprotectable` is raised when nothing is left to hide. Only when the time allowed runs out can a cell be left
-    disclosed or unsettled; the audit flags it, so whoever sets a limit publishes only what is `audit.safe`.
+    gives what the public knows for given statuses. Whoever is alone in a cell (`singletons`) knows it: two values must
+    remain for them too, given the statuses where anything can be hidden that achieves it, else without them. `fixed`
+    cells and empty cells are not hidden as complements. `TableUnprotectable` is raised when nothing is left to hide.
+    Only when the time allowed runs out can a cell be left disclosed or unsettled; the audit flags it, so whoever sets a
+    limit publishes only what is `audit.safe`.
     """
     known = bounds_of or (lambda status: threshold_bounds(status, k, reasons=reasons))
     deadline = math.inf if budget_seconds is None else clock() + budget_seconds
@@ -183,8 +186,66 @@ def _suppress(
     _refuse_hopeless(task, base)
     concealed, result = _hide_until_safe(task, base, report)
     concealed, result = _publish_needless(task, base, concealed, result)
+    concealed, result = _hide_from_singles(task, singletons, concealed, result)
     _confirm(task, concealed, result)
     return Protection(task.status(concealed), _reasons(task, reasons, base, concealed), result)
+
+
+def _hide_from_singles(task: _Task, singletons: Flags | None, concealed: Flags, result: Audit) -> tuple[Flags, Audit]:
+    """Hide more until nobody who is alone in a hidden cell narrows another too far; hiding more discloses no other."""
+    from celosia.tables.coalitions import find_exposures
+    from celosia.tables.exact_disclosure import label_equal_cells
+
+    singles = concealed & _flags_or_none(task.grid, singletons)
+    if not singles.any():
+        return concealed, result
+    people = label_equal_cells(task.grid, concealed | ~task.grid.offered)
+
+    def audit_knowing(known: Flags, cells: Flags) -> Audit:
+        return task.audit_cells(concealed & ~known, cells, near_only=True)
+
+    exposed = find_exposures(result, singles, people, task.width, task.whole, audit_knowing)
+    open_cells, hidden = np.zeros(task.grid.size, np.bool_), concealed
+    for single, cells in exposed.items():
+        hidden, unsettled = _hide_from_single(task, single, cells, hidden)
+        open_cells |= unsettled
+    settled = replace(result, disclosed=result.disclosed | open_cells, proven=result.proven & ~open_cells)
+    return hidden, settled
+
+
+def _hide_from_single(task: _Task, single: int, cells: Flags, concealed: Flags) -> tuple[Flags, Flags]:
+    """What to hide so that whoever is alone in one cell does not narrow these; and which the time left unsettled.
+
+    A cell «below k» in a row of two, beside one's own, has no second value for whoever is told which cells are below
+    k. Then the statuses are not taken into account: nothing that is published for readers shows them.
+    """
+    alone = np.zeros(task.grid.size, np.bool_)
+    alone[single] = True
+    knowing = replace(task, fixed=task.fixed | alone)
+    unmarked = replace(knowing, bounds_of=lambda status: drop_statuses(task.bounds_of(status), status))
+    for cell in np.flatnonzero(cells).tolist():
+        asked = np.zeros(task.grid.size, np.bool_)
+        asked[cell] = True
+        try:
+            concealed, unsettled = _hide_until_unknown(knowing, alone, asked, concealed)
+        except TableUnprotectable:
+            concealed, unsettled = _hide_until_unknown(unmarked, alone, asked, concealed)
+        cells = cells & (~asked | unsettled)
+    return concealed, cells
+
+
+def _hide_until_unknown(task: _Task, alone: Flags, cells: Flags, concealed: Flags) -> tuple[Flags, Flags]:
+    """What to hide so that these cells are not narrowed by who knows another; and which are left unsettled."""
+    before = -1
+    while True:
+        result = task.audit_cells(concealed & ~alone, cells, near_only=True)
+        todo = result.disclosed & cells
+        if not todo.any() or task.seconds_left() == 0.0:
+            return concealed, todo
+        more, _ = _more_to_hide(task, concealed & ~alone, todo, result)
+        if not more.any() and int(todo.sum()) == before:
+            more = _all_connected(task, concealed & ~alone, todo)
+        before, concealed = int(todo.sum()), concealed | more
 
 
 def _confirm(task: _Task, concealed: Flags, result: Audit) -> None:

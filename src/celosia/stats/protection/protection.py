@@ -346,10 +346,11 @@ def _hide_sums(
         chosen = [at for at, cells in enumerate(level.tables) if column in cells.sums]
         grid, numbers = grid_of([level.tables[at] for at in chosen], column)
         numbers = _own_numbers(numbers, [level.versions[at] for at in chosen])
-        primary, hidden = np.zeros(grid.size, bool), np.zeros(grid.size, bool)
+        primary, hidden, alone = (np.zeros(grid.size, bool) for _ in range(3))
         why = np.full(grid.size, None, object)
         for at, cells in zip(chosen, numbers, strict=True):
             own = level.numbers[at]
+            alone[cells] = level.grid.values[own] == 1
             primary[cells], hidden[cells], why[cells] = status[own] == 1, status[own] == 2, reason[own]
         protection = protect_sums(
             grid,
@@ -359,6 +360,7 @@ def _hide_sums(
             negative=bool((grid.values < 0).any()),
             hidden=hidden & ~primary,
             fixed=grid.values == 0,
+            singletons=alone,
             budget_seconds=budget_seconds,
         )
         _refuse_unfinished(protection, [level.versions[at] for at in chosen], numbers, budget_seconds)
