@@ -230,12 +230,35 @@ def test_one_name_has_one_meaning_in_linked_tables(document: dict[str, Any]) -> 
 def test_the_same_people_in_two_blocks_are_refused_because_they_would_be_protected_apart(
     document: dict[str, Any],
 ) -> None:
-    name, block = next((name, one) for name, one in document["personal"].items() if "table" in one)
+    block = document["personal"]["users"]
     twice = changed(document, "personal", document["personal"] | {"again": dict(block)})
     with pytest.raises(WrongSetting, match="un solo bloque"):
         read(twice)
     other = document["personal"] | {"again": dict(block) | {"person": "company_id"}}
-    assert {name, "again"} <= set(read(changed(document, "personal", other)).personal)
+    with pytest.raises(WrongSetting, match="un solo bloque"):
+        read(changed(document, "personal", other))
+
+
+@pytest.mark.requirement("Y21")
+@pytest.mark.parametrize(
+    ("query", "refused"),
+    [
+        ("SELECT * FROM users", True),
+        ('SELECT u.* FROM public."USERS" u WHERE u.region = 1', True),
+        ("WITH active AS (SELECT * FROM users WHERE seen) SELECT * FROM active", True),
+        ("SELECT * FROM (SELECT user_id, region FROM users) AS part", True),
+        ("SELECT e.*, u.region FROM visits e JOIN users u ON u.user_id = e.user_id", False),
+        ("SELECT * FROM archived_users", False),
+    ],
+)
+def test_a_query_over_the_rows_of_another_block_is_refused(document: dict[str, Any], query: str, refused: bool) -> None:
+    asked = {"asked": {"query": query, "person": "email"}}
+    both = changed(document, "personal", document["personal"] | asked)
+    if refused:
+        with pytest.raises(WrongSetting, match="un solo bloque"):
+            read(both)
+    else:
+        assert set(read(both).personal) == {"users", "asked"}
 
 
 def test_declared_margins_are_kept_in_the_order_of_the_dimensions(document: dict[str, Any]) -> None:

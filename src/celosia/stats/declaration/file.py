@@ -27,6 +27,7 @@ from celosia.stats.declaration.declaration import (
     StatsTable,
     ValueMap,
 )
+from celosia.stats.declaration.row_sources import RowSource, row_sources, same_source
 from celosia.stats.errors import PasswordInFile
 
 _TEXT, _TABLE = Text(), TomlTable()
@@ -406,12 +407,13 @@ def _refuse_contradictions(config: StatsConfig, top: _Location) -> None:
 
 def _refuse_two_blocks(blocks: Mapping[str, Personal], top: _Location) -> None:
     """Tables are protected together by their block: the same people in two blocks would be protected apart."""
-    known: dict[tuple[str, str], str] = {}
+    known: list[tuple[RowSource, str]] = []
     for name, block in blocks.items():
-        if block.table is not None:
-            first = known.setdefault((block.table, block.person), name)
+        for source in row_sources(block):
+            first = next((other for earlier, other in known if same_source(earlier, source)), name)
             if first != name:
                 (top / "personal" / name).refuse("one_block", block=first)
+            known.append((source, name))
 
 
 def _refuse_two_meanings(tables: Sequence[StatsTable], top: _Location) -> None:
