@@ -103,6 +103,18 @@ def test_the_losses_of_the_variables_make_the_loss_of_the_method(folder: Path) -
             assert result.loss == pytest.approx(together, abs=1e-9), result.method
 
 
+def test_the_picture_shows_the_best_method_beside_full_domain(folder: Path) -> None:
+    compared = compare_methods(folder, now=NOW)
+    other = compared.ranking[1].method if compared.best == "full-domain" else "full-domain"
+    chart = compared.chart()
+    assert chart is not None
+    assert [method for method in METHODS if f">{method}<" in chart.svg()] == sorted(
+        (compared.best, other), key=METHODS.index
+    )
+    losses = [variable.loss for result in compared.ranking for variable in result.variables]
+    assert not [loss for loss in losses if loss is not None and math.copysign(1, loss) < 0]
+
+
 def test_a_variable_that_ends_as_one_group_is_pointed_out_with_what_keeping_it_costs(folder: Path) -> None:
     edit_policy(folder, {"k": 60, "limit": 0.3}, now=NOW)
     compared = compare_methods(folder, ("full-domain",), now=NOW)

@@ -69,7 +69,7 @@ def _row(result: MethodResult) -> list[str]:
 
 
 def _show_variables(comparison: MethodComparison) -> None:
-    """What each method keeps of each variable: how many values are still told apart, and its loss."""
+    """What each method keeps of each variable: how many values or groups it publishes, and its loss."""
     shown = comparison.ranking
     header = [*labels("plan.compare", "variable", "values"), *(result.method for result in shown)]
     rows = []

@@ -84,8 +84,9 @@ class MethodComparison:
         return self.ranking[0].method if self.ranking else ""
 
     def chart(self) -> Drawing | None:
-        """The loss of each variable with the best method and the next; nothing where none is feasible."""
-        drawn = [result for result in self.ranking[:2] if result.variables]
+        """The loss of each variable with the best method beside full-domain, or else the next; None without any."""
+        others = sorted(self.ranking[1:], key=lambda result: result.method != "full-domain")
+        drawn = [result for result in (*self.ranking[:1], *others[:1]) if result.variables]
         if not drawn:
             return None
         names = [variable.variable for variable in drawn[0].variables]

@@ -158,6 +158,7 @@ def _variable_result(search_input: SearchInput, solution: Solution, v: int) -> V
             counts[text] = counts.get(text, 0) + count
     values = search_input.quasi.vocabularies[search_input.quasi.position(name)]
     loss = released_loss(search_input.hierarchies[name], counts, search_input.quasi.n_rows)
+    loss = None if loss is None else max(loss, 0.0)  # a sum of fractions may end just below zero
     return VariableResult(name, loss, len(_plain_texts(values)), len(_plain_texts(counts)))
 
 
