@@ -52,13 +52,12 @@ def test_levels_are_told_in_words() -> None:
 
 @given(st.integers(1, 50), st.integers(1, 9), st.booleans())
 def test_k_and_l_asked_stand_beside_k_and_l_measured(k: int, least: int, persons: bool) -> None:
-    check = replace(CHECK, k=k, k_persons=k if persons else None)
+    check = replace(CHECK, k=k, k_persons=k if persons else None, single_classes=2 if k == 1 else 0)
     text = text_of(facts_of(check=check, distinct={"DIAG1": least}))
     assert f"k-anonimidad con k = 3 ({'personas' if persons else 'registros'})" in text
     unit, one = ("personas", "una sola persona") if persons else ("registros", "un solo registro")
-    told = (
-        f"la combinación menos repetida la comparten {k} {unit}" if k > 1 else f"al menos una combinación es de {one}"
-    )
+    alone = f"de {CHECK.classes} combinaciones a la vista, son de {one}: 2"
+    told = f"la combinación menos repetida la comparten {k} {unit}" if k > 1 else alone
     assert f"k = {k}: {told}" in text
     assert f"l = {least}: el grupo que menos valores distintos de «DIAG1» muestra, muestra {least}" in text
     assert ("siempre (100 %)" in text) == (k == 1)

@@ -56,6 +56,22 @@ def test_each_sentence_stands_exactly_where_its_figures_hold(done: Done, languag
     assert not any(words in page for words in CALLS_IT_LOW[language])
 
 
+@pytest.mark.parametrize(("single", "shared"), [(1, True), (4, False)])
+def test_with_k_of_one_the_report_says_how_many_are_alone(single: int, shared: bool) -> None:
+    page = page_of(replace(DONE, k=1, k_persons=1, single=single, classes=4), "es")
+    assert f"a la vista en el archivo publicado: 4; de ellas, de una sola persona: {single}." in page
+    assert f"que quedan a la vista (4) son de una sola persona: {single}." in page
+    assert ("De los registros que comparten la combinación" in page) == shared
+
+
+def test_what_was_not_asked_or_done_is_not_said_to_have_been() -> None:
+    bare = replace(DONE, method="full-domain", criteria=(), levels=dict.fromkeys(DONE.levels, 0))
+    page = page_of(bare, "es")
+    assert "No se exigió ningún criterio de protección" in page
+    assert "se buscó la combinación de niveles" not in page
+    assert "Se publican sin generalizar" in page
+
+
 def test_only_an_l_that_holds_on_the_file_is_told() -> None:
     asked = {"criterion": "distinct_l", "variable": "DIAG1", "l": 3}
     for state, least in ((State.HOLDS, {"DIAG1": 3}), (State.FAILS, {}), (State.NOT_MEASURABLE, {})):

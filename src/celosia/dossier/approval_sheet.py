@@ -228,7 +228,7 @@ def _measured_k(facts: SheetFacts) -> str:
         return _word("criteria.no_class")
     if done.smallest == 1:
         single = messages.text(f"documents.public.one.{done.unit}")
-        return _word("criteria.measured_one", one=single, classes=done.classes)
+        return _word("criteria.measured_one", one=single, single=done.single, classes=done.classes)
     unit = messages.text(f"explain.unit.{done.unit}")
     return _word("criteria.measured_k", k=done.smallest, unit=unit, classes=done.classes)
 
@@ -276,6 +276,8 @@ def _point_sentences(plan: Plan) -> Iterator[str]:
     allowed = int(limit * plan.suppression.records)
     key = "suppressed_free" if limit >= 1 else "suppressed_limit"
     yield _word(f"frontier.{key}", suppressed=suppressed, limit=messages.percent(limit), allowed=allowed)
+    if not plan.policy["criteria"]:
+        return  # nothing was asked, so that losing least says nothing
     if plan.optimal:
         yield _word("frontier.optimal_parts" if plan.policy.get("partition") else "frontier.optimal")
     elif plan.bound is not None:

@@ -166,7 +166,7 @@ def group_sentences(done: Done) -> Iterator[str]:
     elif done.smallest is None:
         yield messages.text("documents.public.inferred_masked", quasi=quasi)
     elif done.smallest == 1:
-        yield messages.text("documents.public.inferred_single", quasi=quasi)
+        yield messages.text("documents.public.inferred_single", quasi=quasi, **_single_fields(done))
     else:
         unit = messages.text(f"explain.unit.{done.unit}")
         yield messages.text("documents.public.inferred_group", quasi=quasi, k=done.smallest, unit=unit)
@@ -174,8 +174,22 @@ def group_sentences(done: Done) -> Iterator[str]:
         yield messages.text("documents.public.inferred_set_apart", rows=done.suppression.masked)
 
 
+def _single_fields(done: Done) -> dict[str, str]:
+    """How many of the classes that the file shows are of one person or record, as fields of a sentence."""
+    return {
+        "one": messages.text(f"documents.public.one.{done.unit}"),
+        "single": messages.integer(done.single),
+        "classes": messages.integer(done.classes),
+    }
+
+
 def value_sentences(done: Done, measured: Mapping[str, int | None] = _NONE) -> Iterator[str]:
-    """What the group shows of the sensitive variables, each by the l checked on the file, or measured on it."""
+    """What the group shows of the sensitive variables, each by the l checked on the file, or measured on it.
+
+    Where every group is of one, nobody shares anything, and that everything can be read has been said.
+    """
+    if done.smallest == 1 and done.single == done.classes:
+        return
     if not done.sensitive:
         yield _word("public.inferred_alone")
     for variable in done.sensitive:
@@ -200,8 +214,7 @@ def risk_sentences(done: Done) -> Iterator[str]:
         yield messages.text("documents.public.risk_masked", quasi=quasi)
         return
     if k == 1:
-        unit = messages.text(f"documents.public.one.{done.unit}")
-        yield messages.text("documents.public.risk_single", quasi=quasi, one=unit)
+        yield messages.text("documents.public.risk_single", quasi=quasi, **_single_fields(done))
     else:
         fields = {"unit": messages.text(f"explain.unit.{done.unit}"), "share": messages.percent(1 / k)}
         pick = messages.text(f"documents.public.pick.{done.unit}")

@@ -42,6 +42,7 @@ class Done:
     classes: int
     k: int | None
     k_persons: int | None
+    single: int = 0  # classes of one person, or of one record
     partition: str = ""  # the variable whose groups were searched one by one
     optimal_parts: bool = False  # whether each of them was proved optimal
     distinct: Mapping[str, int] = field(default_factory=dict)  # distinct values that every group was checked to show
@@ -80,6 +81,7 @@ def done_by(plan: Plan, check: CheckReport, withheld: int) -> Done:
         classes=check.classes,
         k=check.k,
         k_persons=check.k_persons,
+        single=check.single_classes,
         partition=str(policy.get("partition", "")),
         optimal_parts=all(part["optimal"] for part in plan.notes.get("partition", {}).get("parts", ())),
         distinct=_checked_diversity(check),
@@ -161,7 +163,8 @@ def _change(change: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _search(done: Done) -> Iterator[str]:
-    yield from _parts(done) if done.partition else [_method(done)]
+    generalised = done.method != "full-domain" or any(done.levels.values())
+    yield from _parts(done) if done.partition else [_method(done)] if generalised else []
     for variable, level in done.levels.items():
         if level:
             yield _level(done, variable, level)
@@ -173,7 +176,11 @@ def _search(done: Done) -> Iterator[str]:
     words = "; ".join(
         criterion_text({"unit": done.unit, **criterion}, done.k_persons is not None) for criterion in done.criteria
     )
-    yield messages.text("documents.done.criteria", criteria=words or messages.text("documents.nothing"))
+    yield (
+        messages.text("documents.done.criteria", criteria=words)
+        if words
+        else messages.text("documents.done.no_criteria")
+    )
 
 
 def _method(done: Done) -> str:

@@ -72,6 +72,7 @@ class CheckReport:
     k_persons: int | None
     otherwise_masked_rows: int = 0  # every quasi-identifier masked, and not by the plan's suppression
     drops_suppressed: bool = False  # whether the suppressed rows left the file
+    single_classes: int = 0  # classes of one person, or of one row where persons are not told apart
 
     @property
     def holds(self) -> bool:
@@ -85,5 +86,5 @@ class CheckReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as its versioned JSON."""
-        counts = "rows classes suppressed_rows otherwise_masked_rows drops_suppressed k k_persons"
+        counts = "rows classes suppressed_rows otherwise_masked_rows drops_suppressed k k_persons single_classes"
         return {"format": VERDICT_FORMAT, **plain_fields(self, f"file digest {counts} holds verdicts")}

@@ -68,6 +68,7 @@ def judge_read_back(again: ReadBack, name: str, plan: Plan, reference: SourceRef
     class_rows, masked = quasi.rows[~starred], int(quasi.rows[starred].sum())
     suppressed = plan.suppressed_rows if plan.drops_suppressed else min(plan.suppressed_rows, masked)
     persons = person_counts(quasi)[~starred] if quasi.persons is not None else None
+    sizes_shown = class_rows if persons is None else persons
     return CheckReport(
         file=name,
         digest=again.digest,
@@ -79,6 +80,7 @@ def judge_read_back(again: ReadBack, name: str, plan: Plan, reference: SourceRef
         k=int(class_rows.min()) if len(class_rows) else None,
         k_persons=int(persons.min()) if persons is not None and len(persons) else None,
         drops_suppressed=plan.drops_suppressed,
+        single_classes=int((sizes_shown == 1).sum()),
     )
 
 

@@ -44,7 +44,13 @@ from celosia.storage import temporary_folder_beside
 from celosia.tuples.table import person_counts
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
-_COUNTS = ("rows", "classes", "suppressed_rows", "otherwise_masked_rows")  # of a verdict; every one is always known
+_COUNTS = (
+    "rows",
+    "classes",
+    "suppressed_rows",
+    "otherwise_masked_rows",
+    "single_classes",
+)  # of a verdict, always known
 _APPROVED = ("dictionary", "plan", "residual", "intruder", "findings", "candidate")
 
 
