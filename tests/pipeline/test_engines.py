@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -178,9 +179,17 @@ def keys_on_disk(folder: Path) -> list[str]:
     key = "119-ñ'"
     found = []
     for path in (path for path in folder.rglob("*") if path.is_file()):
-        text = str(pq.read_table(path).to_pydict()) if path.suffix == ".parquet" else path.read_bytes().decode()
-        found += [path.name] if key in text else []
+        found += [path.name] if key in _content(path) else []
     return found
+
+
+def _content(path: Path) -> str:
+    if path.suffix == ".parquet":
+        return str(pq.read_table(path).to_pydict())
+    if path.suffix == ".npz":
+        with np.load(path) as arrays:
+            return str([array.tobytes().decode("utf-8", "ignore") for array in arrays.values()])
+    return path.read_bytes().decode()
 
 
 @pytest.mark.postgres

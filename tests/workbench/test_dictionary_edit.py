@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia import messages
+from celosia.data.copied_table import CopiedTable
 from celosia.data.engines.duckdb import DuckDBEngine
 from celosia.errors import CelosiaError
 from celosia.model import dictionary
@@ -447,12 +448,15 @@ def test_a_dictionary_that_was_counted_is_shown_without_asking_the_rows_again(tm
     folder = init(str(tmp_path / "ancho.csv"), tmp_path / "p", ("minsal",), now=NOW).project.folder
     count_columns(folder, now=NOW)
 
-    def refuse_engine(*_):
-        raise AssertionError("an engine was asked")
+    def refuse_rows(*_):
+        raise AssertionError("the rows were asked")
 
-    monkeypatch.setattr(DuckDBEngine, "fetch", refuse_engine)
+    monkeypatch.setattr(DuckDBEngine, "fetch", refuse_rows)
+    for question in ("distinct_counts", "frequencies"):
+        monkeypatch.setattr(CopiedTable, question, refuse_rows)
     assert dictionary_view(folder).counted
-    with pytest.raises(AssertionError, match="an engine was asked"):
+    shutil.rmtree(folder / "private" / "reports")  # without the figures the rows are asked
+    with pytest.raises(AssertionError, match="the rows were asked"):
         count_columns(folder, now=NOW)
 
 

@@ -158,7 +158,7 @@ def test_a_weaker_k_under_atenea_becomes_a_threshold(tmp_path: Path) -> None:
         edit_policy(folder, {"k": 3}, now=NOW)
     view = edit_policy(folder, {"k": 3}, why="acceso restringido", now=NOW)
     assert settings_of(folder)["overrides"]["atenea"]["risk"]["asked"] == {"threshold": "1/2"}
-    assert (view.least("k").asked, view.blocked) == (3, "")
+    assert (view.strictest_demand("k").asked, view.blocked) == (3, "")
     with pytest.raises(OverrideNotPossible):
         edit_policy(folder, {"k": 1}, why="nada", now=NOW)
 

@@ -7,10 +7,11 @@ behind `>` or `|` gets the code page of the machine (1252 in Spanish, 850 in old
 from __future__ import annotations
 
 import codecs
+import unicodedata
 
 ERRORS = "celosia-plain-signs"
 _PLAIN = {
-    **dict(zip("−–—•·“”«»’′²÷áéíóúñÁÉÍÓÚÑ✓", '---*-""""\'\'2/aeiounAEIOUNx', strict=True)),
+    **dict(zip("−–—•·“”«»’′²÷✓", '---*-""""\'\'2/x', strict=True)),
     "≥": ">=",
     "≤": "<=",
     "≠": "<>",
@@ -25,7 +26,13 @@ _PLAIN = {
 def _plain_sign(fault: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(fault, UnicodeEncodeError):
         raise fault
-    return "".join(_PLAIN.get(sign, "?") for sign in fault.object[fault.start : fault.end]), fault.end
+    return "".join(map(_plain_text, fault.object[fault.start : fault.end])), fault.end
+
+
+def _plain_text(sign: str) -> str:
+    """What stands for a sign: its own entry, or the letter below its accent."""
+    letter = unicodedata.normalize("NFD", sign)[0]
+    return _PLAIN.get(sign, letter if letter.isascii() else "?")
 
 
 codecs.register_error(ERRORS, _plain_sign)
