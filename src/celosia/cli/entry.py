@@ -28,7 +28,7 @@ from celosia.version import __version__
 
 _INTERRUPTED = 130
 # A plan makes a third of a million objects while it imports what it needs, and nearly all of them stay: looking for
-# unreachable ones after every 700 costs a tenth of its start or more.
+# unreachable ones after every 700 costs some hundredths of its start.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 _ERRORS_AT_START = ("strict", "surrogateescape")  # as Python opens a stream where nobody asked for anything
 
