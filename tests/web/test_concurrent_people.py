@@ -293,7 +293,7 @@ def test_work_that_ran_when_its_server_was_killed_leaves_the_project_as_it_was(
     root = tmp_path / "proyectos"
     root.mkdir()
     employ(root, "beto", "Beto Soto", "executor")
-    folder = minsal(root, "p", rows=8_000, run=False)
+    folder = minsal(root, "p", rows=60_000, run=False)  # a frontier that is still sought when the server is killed
     before = file_digests(folder)
     with shared_server_at(root) as shared, logged_in_tab(chromium, shared, "beto") as (page, _):
         answer = let_in(shared, "beto")

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from celosia.tuples.table import Tuples
 
 _FORMAT = "celosia/solution/1"
 _BESIDE = ("neighbours",)
+_UNIX = 3  # the number of the system in a zip file
 _FIGURES = ("levels", "loss", "metric", "classes", "nodes", "nodes_checked", "optimal", "bound", "notes")
 
 
@@ -100,8 +102,18 @@ def save_solution(project: Project, search_input: SearchInput, solution: Solutio
     arrays: dict[str, Any] = {f"m{i}": np.packbits(solution.masks[name]) for i, name in enumerate(masks)}
     arrays["facts"] = np.frombuffer(json.dumps(facts, ensure_ascii=True).encode("ascii"), np.uint8)
     arrays |= {"codes": published.codes.T, "suppressed": np.packbits(published.suppressed)}
-    with atomic_write(path, PRIVATE_FILE) as draft, draft.open("wb") as stream:
-        np.savez(stream, **arrays)
+    with atomic_write(path, PRIVATE_FILE) as draft:
+        _write_arrays(draft, arrays)
+
+
+def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """What np.savez writes, with the same bytes on every system: a zip file says which one made it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.create_system, entry.external_attr = _UNIX, 0o600 << 16
+            with archive.open(entry, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def saved_solution(project: Project, search_input: SearchInput) -> Solution | None:
