@@ -320,7 +320,8 @@ async def _show_saved(editor: HierarchyEditor, saved: tuple[Any, ...] | None = N
     measured = ((entry, known.get(entry.variable, entry)) for entry in listed.lines)
     lines = tuple(replace(entry, height=other.height, problem=other.problem) for entry, other in measured)
     editor.listed = replace(listed, lines=lines)
-    if saved in (None, editor.description()):
+    # A form shows what was saved already: made anew, it would lose what is typed in this very moment.
+    if saved is None or (saved == editor.description() and editor.kind in ("default", "tree")):
         await _open_chosen(editor, unless_changed=saved is not None)
     editor.listed = replace(editor.listed, lines=tuple(map(partial(_line_with_trial, editor), editor.listed.lines)))
     show_list(editor)
