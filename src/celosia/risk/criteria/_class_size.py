@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -175,9 +175,8 @@ class SampleUniqueness(Criterion):
     def judge(self, classes: Classes) -> Mask:
         """All classes, or all but those of one unit; in whole numbers."""
         sizes = classes.sizes(self.unit)
-        alone = sizes == 1
-        holds = int(alone.sum()) * self.threshold.denominator <= int(sizes.sum()) * self.threshold.numerator
-        return np.ones(len(classes), bool) if holds else ~alone
+        alone = int((sizes == 1).sum())
+        return _all_or_shared(alone * self.threshold.denominator <= int(sizes.sum()) * self.threshold.numerator, sizes)
 
 
 class Profitability(Criterion):
@@ -235,10 +234,7 @@ class PopulationUniqueness(Criterion):
     def judge(self, classes: Classes) -> Mask:
         """All classes, or all but those of one unit."""
         sizes = classes.sizes(self.unit)
-        alone = sizes == 1
-        if not alone.any() or self._estimate(sizes) <= self.threshold:
-            return np.ones(len(classes), bool)
-        return ~alone
+        return _all_or_shared(not (sizes == 1).any() or self._estimate(sizes) <= self.threshold, sizes)
 
     def _estimate(self, sizes: np.ndarray) -> float:
         """The share; where the model does not fit, everybody may be unique."""
@@ -247,3 +243,8 @@ class PopulationUniqueness(Criterion):
         sample = sample_of(sizes, float(sizes.sum() / self.fraction))
         uniques, _ = estimated_uniques(sample, Model(self.model))
         return 1.0 if uniques is None else uniques / sample.population
+
+
+def _all_or_shared(holds: bool, sizes: np.ndarray[Any, Any]) -> Mask:
+    """Every class where a criterion on the whole holds; else those of several units: nothing tells the rest apart."""
+    return np.ones(len(sizes), bool) if holds else sizes != 1
